@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026, the librpma authors */
+
+/*
+ * conn.c -- the life of a connection: states, events, end; see conn.h
+ */
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "tcp/conn.h"
+#include "tcp/cq.h"
+#include "tcp/env.h"
+#include "tcp/pd.h"
+
+static uint32_t next_qp_num(void)
+{
+	static atomic_uint last;
+
+	return (atomic_fetch_add(&last, 1) + 1) & 0xffffff;
+}
+
+int conn_new(struct rp_pd *pd, bool passive, watch_fn *fn, struct tcp_conn **conn)
+{
+	struct tcp_conn *c = calloc(1, sizeof(*c));
+
+	if (c == NULL)
+		return -ENOMEM;
+	c->hs = calloc(1, sizeof(*c->hs));
+	if (c->hs == NULL) {
+		free(c);
+		return -ENOMEM;
+	}
+	c->base = (struct rp_conn){ .pd = pd, .event_fd = -1, .qp_num = next_qp_num() };
+	pthread_mutex_init(&c->lock, NULL);
+	c->passive = passive;
+	c->state = passive ? CONN_REQUEST : CONN_IDLE;
+	c->fd = -1;
+	c->notify.fd = -1;
+	c->note_level = -1;
+	c->tx.send_msn = c->tx.read_msn = c->tx.resp_msn = 1;
+	c->rx.send_msn = c->rx.read_msn = c->rx.resp_msn = 1;
+	c->opcodes = RDMAP_SET_BASE;
+	list_init(&c->srq_waiter.node);
+	list_init(&c->node);
+	c->srq_waiter.watch = &c->watch;
+	c->flush_job.watch = &c->watch;
+	pd_use(pd);
+	watch_add(tcp_engine(), &c->watch, fn);
+	*conn = c;
+	return 0;
+}
+
+/* ---- lock and log ------------------------------------------------------------- */
+
+void conn_lock(struct tcp_conn *c)
+{
+	pthread_mutex_lock(&c->lock);
+}
+
+void conn_unlock(struct tcp_conn *c)
+{
+	char note[sizeof(c->note)], name[sizeof(c->name)];
+	int level = c->note_level;
+
+	if (level >= 0) {
+		memcpy(note, c->note, sizeof(note));
+		memcpy(name, c->name, sizeof(name));
+		c->note_level = -1;
+	}
+	pthread_mutex_unlock(&c->lock);
+	if (level >= 0)
+		rp_log(level, "connection with %s: %s", name, note);
+}
+
+void conn_note(struct tcp_conn *c, int level, const char *format, ...)
+{
+	va_list ap;
+
+	if (c->note_level >= 0 || !rp_log_enabled(level))
+		return;
+	c->note_level = level;
+	va_start(ap, format);
+	vsnprintf(c->note, sizeof(c->note), format, ap);
+	va_end(ap);
+}
+
+/* ---- events -------------------------------------------------------------------- */
+
+int conn_open_events(struct tcp_conn *c)
+{
+	int err = notify_init(&c->notify);
+
+	if (err == 0)
+		c->base.event_fd = c->notify.fd;
+	return err;
+}
+
+void conn_event(struct tcp_conn *c, enum rpma_conn_event event)
+{
+	if (c->n_events == CONN_EVENTS || c->notify.fd < 0)
+		return;
+	c->events[c->n_events++] = event;
+	notify_post(&c->notify);
+}
+
+int conn_next_event(struct rp_conn *base, enum rpma_conn_event *event)
+{
+	struct tcp_conn *c = tcp_conn(base);
+	bool found;
+	int err;
+
+	do {
+		err = notify_wait(&c->notify);
+		if (err)
+			return err;
+		conn_lock(c);
+		found = c->n_events > 0;
+		if (found) {
+			*event = c->events[0];
+			c->n_events--;
+			for (unsigned i = 0; i < c->n_events; i++)
+				c->events[i] = c->events[i + 1];
+		}
+		conn_unlock(c);
+	} while (!found);
+	return 0;
+}
+
+unsigned conn_caps(struct rp_conn *base)
+{
+	unsigned caps = atomic_load_explicit(&tcp_conn(base)->caps, memory_order_acquire);
+
+	return (caps & MPA_CAP_FLUSH ? RP_CAP_FLUSH : 0) |
+		(caps & MPA_CAP_ATOMIC ? RP_CAP_ATOMIC_WRITE : 0);
+}
+
+/* ---- states ----------------------------------------------------------------------- */
+
+void conn_established(struct tcp_conn *c)
+{
+	c->state = CONN_OPEN;
+	watch_timer(&c->watch, -1);
+	free(c->hs);
+	c->hs = NULL;
+	conn_note(c, RP_LOG_INFO, "established, %s, CRC %s",
+		c->own_peer ? "flush and atomic write native" : "a foreign peer: flush by read",
+		c->crc ? "on" : "off");
+	conn_event(c, RPMA_CONN_ESTABLISHED);
+}
+
+void conn_close_socket(struct tcp_conn *c)
+{
+	if (c->fd < 0)
+		return;
+	watch_detach(&c->watch);
+	close(c->fd);
+	c->fd = -1;
+}
+
+void conn_dead(struct tcp_conn *c, enum rpma_conn_event event)
+{
+	if (c->state == CONN_DEAD)
+		return;
+	c->state = CONN_DEAD;
+	watch_timer(&c->watch, -1);
+	conn_close_socket(c);
+	tx_drop(c);
+	rx_drop(c);
+	qp_flush(c);
+	if (!c->ended) {
+		c->ended = true;
+		conn_event(c, event);
+	}
+}
+
+void conn_terminate(struct tcp_conn *c, enum iwarp_err err, const struct fpdu *f)
+{
+	if (!conn_carries_fpdus(c))
+		return;
+	terminate_cause_set(&c->cause, err, f);
+	conn_terminate_cause(c);
+}
+
+void conn_terminate_cause(struct tcp_conn *c)
+{
+	const struct iwarp_err_info *info = &iwarp_err_info[c->cause.err];
+
+	if (!conn_carries_fpdus(c))
+		return;
+	conn_note(c, RP_LOG_WARNING, "ended by us, Terminate %u/%u/%02x: %s", info->layer, info->etype,
+		info->code, info->text);
+	c->state = CONN_TERM;
+	c->end_event = RPMA_CONN_LOST;
+	watch_timer(&c->watch, tcp_env()->linger_ms);
+	qp_flush(c);
+}
+
+/* All that was posted before the disconnect is over: say FIN. */
+static void drain_done(struct tcp_conn *c)
+{
+	qp_flush(c);
+	rx_drop(c);
+	shutdown(c->fd, SHUT_WR);
+	c->state = CONN_FIN;
+	watch_timer(&c->watch, tcp_env()->linger_ms);
+}
+
+static bool drained(const struct tcp_conn *c)
+{
+	return c->sq.done == c->sq.limit && ring_count(&c->irq) == 0 && tx_idle(c);
+}
+
+void conn_update_watch(struct tcp_conn *c)
+{
+	uint32_t events = EPOLLIN;
+
+	if (c->fd < 0)
+		return;
+	if (c->rx.full || c->state == CONN_TERM)
+		events = EPOLLRDHUP; /* reading waits, the end of the peer does not */
+	if (c->tx.blocked)
+		events |= EPOLLOUT;
+	watch_events(&c->watch, events);
+}
+
+/* While something of ours is unanswered, look now and then whether the other
+ * host still answers at all. */
+static void keep_patrol(struct tcp_conn *c)
+{
+	if (c->patrol || c->state != CONN_OPEN || (c->sq.done == c->sq.posted && !c->tx.blocked))
+		return;
+	c->patrol = true;
+	watch_timer(&c->watch, tcp_env()->dead_peer_ms / 3);
+}
+
+void conn_progress(struct tcp_conn *c)
+{
+	if (c->state >= CONN_FIRST && c->state <= CONN_TERM && c->state != CONN_FIN) {
+		answer_work(c);
+		tx_run(c);
+	} else if (c->state == CONN_CAPS) {
+		tx_run(c);
+	}
+	if (c->state == CONN_DRAIN && drained(c))
+		drain_done(c);
+	keep_patrol(c);
+	conn_update_watch(c);
+}
+
+int conn_disconnect(struct rp_conn *base)
+{
+	struct tcp_conn *c = tcp_conn(base);
+
+	conn_lock(c);
+	switch (c->state) {
+	case CONN_OPEN:
+		c->state = CONN_DRAIN;
+		c->sq.limited = true;
+		c->sq.limit = c->sq.posted;
+		watch_timer(&c->watch, tcp_env()->linger_ms);
+		conn_progress(c);
+		break;
+	case CONN_TCP:
+	case CONN_REPLY:
+	case CONN_CAPS:
+	case CONN_FIRST:
+		conn_dead(c, RPMA_CONN_CLOSED);
+		break;
+	default: /* it ends, or has ended, already */
+		break;
+	}
+	conn_unlock(c);
+	return 0;
+}
+
+/* The peer may have to read what is in its socket (a Terminate, the last answer)
+ * before it sees the end, so a socket in use is not simply closed. */
+static void part_with_socket(struct tcp_conn *c)
+{
+	int fd = c->fd;
+
+	if (fd < 0)
+		return;
+	watch_detach(&c->watch);
+	c->fd = -1;
+	if (c->state == CONN_TCP || c->state == CONN_REQUEST)
+		close(fd);
+	else
+		linger_start(c->watch.engine, fd);
+}
+
+int conn_destroy(struct rp_conn *base)
+{
+	struct tcp_conn *c = tcp_conn(base);
+
+	conn_lock(c);
+	c->ended = true;
+	part_with_socket(c);
+	c->state = CONN_DEAD;
+	conn_unlock(c);
+	if (c->srq != NULL)
+		srq_leave(c->srq, &c->srq_waiter);
+	persist_cancel(&c->flush_job);
+	watch_del(&c->watch);
+	notify_close(&c->notify);
+	tx_drop(c);
+	rx_drop(c);
+	qp_free(c);
+	pd_unuse(c->base.pd);
+	free(c->peer_data);
+	free(c->hs);
+	pthread_mutex_destroy(&c->lock);
+	free(c);
+	return 0;
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026, the librpma authors */
+
+/*
+ * conn.c -- connections, from the resolved address or the received request to
+ * their end
+ */
+
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "verbs/verbs.h"
+
+struct rv_conn *rv_conn_new(struct rp_pd *pd)
+{
+	struct rv_conn *conn = calloc(1, sizeof(*conn));
+
+	if (conn == NULL)
+		return NULL;
+	conn->base.pd = pd;
+	conn->base.event_fd = -1;
+	atomic_init(&conn->sendable, false);
+	return conn;
+}
+
+int rv_conn_check_device(const struct rv_conn *conn)
+{
+	const struct ibv_context *is = conn->cm.id->verbs;
+	const struct ibv_context *should_be = conn->base.pd->dev->context;
+
+	if (is == should_be)
+		return 0;
+	if (is && is->device == should_be->device)
+		rp_log_error("the connection is on the right device, %s, but on another context "
+			     "of it than the peer: use the one of rpma_utils_get_ibv_context()",
+			ibv_get_device_name(is->device));
+	else
+		rp_log_error("the connection is on device %s, but the peer on %s",
+			is ? ibv_get_device_name(is->device) : "(none)",
+			ibv_get_device_name(should_be->device));
+	return -ENODEV;
+}
+
+static int resolve(struct rv_conn *conn, const char *addr, const char *port, int timeout_ms)
+{
+	struct rdma_addrinfo *rai;
+	int ret = rv_getaddrinfo(addr, port, 0, &rai);
+
+	if (ret)
+		return ret;
+	ret = rv_cm_resolve_addr(&conn->cm, rai, timeout_ms);
+	rdma_freeaddrinfo(rai);
+	if (!ret)
+		ret = rv_conn_check_device(conn);
+	if (!ret)
+		ret = rv_cm_resolve_route(&conn->cm, timeout_ms);
+	return ret;
+}
+
+int rv_conn_create(struct rp_pd *pd, const char *addr, const char *port, int timeout_ms,
+		struct rp_conn **out)
+{
+	struct rv_conn *conn = rv_conn_new(pd);
+	int ret;
+
+	if (conn == NULL)
+		return -ENOMEM;
+	ret = rv_cm_open(&conn->cm);
+	if (ret)
+		goto fail_memory;
+	ret = resolve(conn, addr, port, timeout_ms);
+	if (ret)
+		goto fail_cm;
+	*out = &conn->base;
+	return 0;
+
+fail_cm:
+	rv_cm_close(&conn->cm);
+fail_memory:
+	free(conn);
+	return ret;
+}
+
+/* ---- making it ----------------------------------------------------------- */
+
+int rv_conn_connect(struct rp_conn *base, const void *data, size_t len)
+{
+	struct rv_conn *conn = rv_conn(base);
+	struct rdma_conn_param param;
+	uint8_t buf[HELLO_DATA_MAX];
+	int ret = rv_conn_tell(conn, HELLO_IN_REQUEST, data, len, buf, &param);
+
+	if (ret)
+		return ret;
+	if (rdma_connect(conn->cm.id, &param))
+		return rv_errno();
+	base->event_fd = conn->cm.gate.fd;
+	return 0;
+}
+
+int rv_conn_accept(struct rp_conn *base, const void *data, size_t len)
+{
+	struct rv_conn *conn = rv_conn(base);
+	struct rdma_conn_param param;
+	uint8_t buf[HELLO_DATA_MAX];
+	int ret = rv_conn_tell(conn, HELLO_IN_REPLY, data, len, buf, &param);
+
+	if (ret)
+		return ret;
+	if (rdma_accept(conn->cm.id, &param))
+		return rv_errno();
+	atomic_store(&conn->sendable, true);
+	base->event_fd = conn->cm.gate.fd;
+	return 0;
+}
+
+int rv_conn_reject(struct rp_conn *base)
+{
+	return rdma_reject(rv_conn(base)->cm.id, NULL, 0) ? rv_errno() : 0;
+}
+
+/* ---- events and end ------------------------------------------------------ */
+
+static int translate(enum rdma_cm_event_type cm, enum rpma_conn_event *event)
+{
+	switch (cm) {
+	case RDMA_CM_EVENT_ESTABLISHED:
+		*event = RPMA_CONN_ESTABLISHED;
+		return 0;
+	case RDMA_CM_EVENT_CONNECT_ERROR:
+	case RDMA_CM_EVENT_DEVICE_REMOVAL:
+		*event = RPMA_CONN_LOST;
+		return 0;
+	case RDMA_CM_EVENT_DISCONNECTED:
+	case RDMA_CM_EVENT_TIMEWAIT_EXIT:
+		*event = RPMA_CONN_CLOSED;
+		return 0;
+	case RDMA_CM_EVENT_REJECTED:
+		*event = RPMA_CONN_REJECTED;
+		return 0;
+	case RDMA_CM_EVENT_UNREACHABLE:
+		*event = RPMA_CONN_UNREACHABLE;
+		return 0;
+	default:
+		return -EPROTO;
+	}
+}
+
+/* What is left of an event once it is acknowledged. */
+struct outcome {
+	enum rdma_cm_event_type event;
+	int status;
+};
+
+static int take(struct gate *gate, void *out)
+{
+	struct rv_conn *conn = container_of(gate, struct rv_conn, cm.gate);
+	struct outcome *outcome = out;
+	struct rdma_cm_event *event;
+	int ret = rv_cm_take(&conn->cm, &event);
+
+	if (ret)
+		return ret;
+	outcome->event = event->event;
+	outcome->status = event->status;
+	if (event->event == RDMA_CM_EVENT_ESTABLISHED) {
+		rv_conn_hear(conn, &event->param.conn);
+		atomic_store_explicit(&conn->sendable, true, memory_order_release);
+	}
+	rdma_ack_cm_event(event);
+	/* The other side waits for our answer to its disconnect, and what is still
+	 * posted here can only be flushed. iWARP has done both by itself. */
+	if (outcome->event == RDMA_CM_EVENT_DISCONNECTED && !rv_is_iwarp(conn->cm.id->verbs))
+		rdma_disconnect(conn->cm.id);
+	return 0;
+}
+
+int rv_conn_next_event(struct rp_conn *base, enum rpma_conn_event *event)
+{
+	struct outcome outcome;
+	int ret = gate_wait(&rv_conn(base)->cm.gate, take, &outcome);
+
+	if (ret)
+		return ret;
+	ret = translate(outcome.event, event);
+	if (ret)
+		rp_log_warning("a connection has got %s, status %d, which has no meaning here",
+			rdma_event_str(outcome.event), outcome.status);
+	else if (outcome.status)
+		rp_log_notice("connection: %s, status %d%s%s", rdma_event_str(outcome.event),
+			outcome.status, outcome.status < 0 ? ", " : "",
+			outcome.status < 0 ? RP_STRERROR(-outcome.status) : "");
+	return ret;
+}
+
+int rv_conn_disconnect(struct rp_conn *base)
+{
+	if (!rdma_disconnect(rv_conn(base)->cm.id))
+		return 0;
+	/* it has ended already, or there was never anything to end */
+	if (errno == EINVAL || errno == ENOTCONN)
+		return 0;
+	return rv_errno();
+}
+
+int rv_conn_destroy(struct rp_conn *base)
+{
+	struct rv_conn *conn = rv_conn(base);
+	int ret = rv_cm_close(&conn->cm);
+
+	free(conn);
+	return ret;
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026, the librpma authors */
+
+/*
+ * values.c -- the numbers and layouts that compiled programs carry in them
+ *
+ * Compiled, never run, in C11 and C++17.
+ */
+
+#include "librpma.h"
+
+#ifdef __cplusplus
+#define SAME(a, b) static_assert((a) == (b), #a)
+#else
+#define SAME(a, b) _Static_assert((a) == (b), #a)
+#endif
+
+SAME(RPMA_E_UNKNOWN, -100000);
+SAME(RPMA_E_NOSUPP, -100001);
+SAME(RPMA_E_PROVIDER, -100002);
+SAME(RPMA_E_NOMEM, -100003);
+SAME(RPMA_E_INVAL, -100004);
+SAME(RPMA_E_NO_COMPLETION, -100005);
+SAME(RPMA_E_NO_EVENT, -100006);
+SAME(RPMA_E_AGAIN, -100007);
+SAME(RPMA_E_SHARED_CHANNEL, -100008);
+SAME(RPMA_E_NOT_SHARED_CHNL, -100009);
+
+SAME(RPMA_W_WAIT_FOR_COMPLETION, 1);
+SAME(RPMA_DEFAULT_TIMEOUT_MS, 1000);
+SAME(RPMA_ATOMIC_WRITE_ALIGNMENT, 8);
+SAME(RPMA_F_COMPLETION_ON_ERROR, 1);
+SAME(RPMA_F_COMPLETION_ALWAYS, 3);
+
+SAME(RPMA_MR_USAGE_READ_SRC, 0x01);
+SAME(RPMA_MR_USAGE_READ_DST, 0x02);
+SAME(RPMA_MR_USAGE_WRITE_SRC, 0x04);
+SAME(RPMA_MR_USAGE_WRITE_DST, 0x08);
+SAME(RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY, 0x10);
+SAME(RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT, 0x20);
+SAME(RPMA_MR_USAGE_SEND, 0x40);
+SAME(RPMA_MR_USAGE_RECV, 0x80);
+
+SAME(RPMA_UTIL_IBV_CONTEXT_LOCAL, 0);
+SAME(RPMA_UTIL_IBV_CONTEXT_REMOTE, 1);
+
+SAME(RPMA_CONN_UNDEFINED, -1);
+SAME(RPMA_CONN_ESTABLISHED, 0);
+SAME(RPMA_CONN_CLOSED, 1);
+SAME(RPMA_CONN_LOST, 2);
+SAME(RPMA_CONN_REJECTED, 3);
+SAME(RPMA_CONN_UNREACHABLE, 4);
+
+SAME(RPMA_FLUSH_TYPE_PERSISTENT, 0);
+SAME(RPMA_FLUSH_TYPE_VISIBILITY, 1);
+
+SAME(RPMA_LOG_DISABLED, -1);
+SAME(RPMA_LOG_LEVEL_FATAL, 0);
+SAME(RPMA_LOG_LEVEL_ERROR, 1);
+SAME(RPMA_LOG_LEVEL_WARNING, 2);
+SAME(RPMA_LOG_LEVEL_NOTICE, 3);
+SAME(RPMA_LOG_LEVEL_INFO, 4);
+SAME(RPMA_LOG_LEVEL_DEBUG, 5);
+SAME(RPMA_LOG_THRESHOLD, 0);
+SAME(RPMA_LOG_THRESHOLD_AUX, 1);
+SAME(RPMA_LOG_THRESHOLD_MAX, 2);
+
+SAME(RPMA_OP_READ, 0);
+SAME(RPMA_OP_WRITE, 1);
+SAME(RPMA_OP_FLUSH, 2);
+SAME(RPMA_OP_SEND, 3);
+SAME(RPMA_OP_RECV, 4);
+SAME(RPMA_OP_RECV_RDMA_WITH_IMM, 5);
+
+#ifdef __LP64__
+SAME(sizeof(struct rpma_conn_private_data), 16u);
+SAME(offsetof(struct rpma_conn_private_data, len), 8u);
+SAME(sizeof(struct rpma_completion), 32u);
+SAME(offsetof(struct rpma_completion, op), 8u);
+SAME(offsetof(struct rpma_completion, byte_len), 12u);
+SAME(offsetof(struct rpma_completion, op_status), 16u);
+SAME(offsetof(struct rpma_completion, flags), 20u);
+SAME(offsetof(struct rpma_completion, imm), 24u);
+#endif
