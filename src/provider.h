@@ -131,7 +131,7 @@ enum rp_wr_flag {
 	RP_WR_SIGNALED = 1 << 0, /* completes also when it succeeds */
 	RP_WR_FENCE = 1 << 1,	/* starts after all earlier reads and flushes */
 	RP_WR_INLINE = 1 << 2,	/* addr/length are bytes to copy now, mr is NULL;
-				 * at most 8 bytes, SEND and WRITE only */
+				 * at most 8 bytes; SEND, WRITE, ATOMIC_WRITE */
 	RP_WR_IMM = 1 << 3,	/* imm goes along, SEND and WRITE only */
 };
 

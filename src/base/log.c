@@ -73,7 +73,7 @@ const char *rp_strerror(int err, char *buf)
 	return strerror_r(err, buf, RP_STRERROR_MAX);
 }
 
-/* ---- the built-in function --------------------------------------------- */
+/* ---- the built-in function ---------------------------------------------- */
 
 static const struct {
 	int priority;

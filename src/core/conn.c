@@ -44,7 +44,7 @@ void core_conn_get_private_data(const struct rpma_conn *conn, struct rpma_conn_p
 	*pdata = atomic_load(&conn->has_peer_data) ? conn->conn->peer_data : none;
 }
 
-/* ---- what it is made of ------------------------------------------------ */
+/* ---- what it is made of ------------------------------------------------- */
 
 int rpma_conn_get_event_fd(const struct rpma_conn *conn, int *fd)
 {
@@ -111,7 +111,7 @@ int rpma_conn_apply_remote_peer_cfg(struct rpma_conn *conn, const struct rpma_pe
 	return 0;
 }
 
-/* ---- what happens to it ------------------------------------------------ */
+/* ---- what happens to it ------------------------------------------------- */
 
 int rpma_conn_next_event(struct rpma_conn *conn, enum rpma_conn_event *event)
 {

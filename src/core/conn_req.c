@@ -40,7 +40,7 @@ int core_conn_req_delete(struct rpma_conn_req *req)
 	return ret;
 }
 
-/* ---- queues ------------------------------------------------------------ */
+/* ---- queues ------------------------------------------------------------- */
 
 /* The channel and the queues that the connection is to own. */
 static int create_queues(
@@ -96,7 +96,7 @@ int core_conn_req_equip(
 		attr.rq_size);
 }
 
-/* ---- public ------------------------------------------------------------ */
+/* ---- public ------------------------------------------------------------- */
 
 int rpma_conn_req_new(struct rpma_peer *peer, const char *addr, const char *port,
 	const struct rpma_conn_cfg *cfg, struct rpma_conn_req **req_ptr)

@@ -26,7 +26,7 @@
 #include <stdatomic.h>
 #include "provider.h"
 
-/* ---- sink.c ------------------------------------------------------------ */
+/* ---- sink.c ------------------------------------------------------------- */
 
 /*
  * Where the emulated flush reads to: 8 bytes that nobody looks at, one sink for
@@ -48,7 +48,7 @@ int core_sink_new(struct rp_pd *pd, struct core_sink **sink_ptr);
 struct core_sink *core_sink_get(struct core_sink *sink);
 int core_sink_put(struct core_sink *sink); /* NULL: nothing */
 
-/* ---- peer, memory ------------------------------------------------------ */
+/* ---- peer, memory ------------------------------------------------------- */
 
 struct rpma_peer {
 	struct rp_pd *pd;
@@ -81,7 +81,7 @@ void core_mr_desc_decode(const void *desc, struct rpma_mr_remote *mr);
 void core_peer_cfg_desc_encode(void *desc, bool direct_write_to_pmem);
 bool core_peer_cfg_desc_decode(const void *desc);
 
-/* ---- queues ------------------------------------------------------------ */
+/* ---- queues ------------------------------------------------------------- */
 
 struct rpma_cq {
 	struct rp_cq *cq;
@@ -112,7 +112,7 @@ struct rpma_srq {
 	struct rpma_cq *rcq; /* or NULL */
 };
 
-/* ---- connection -------------------------------------------------------- */
+/* ---- connection --------------------------------------------------------- */
 
 struct rpma_conn_cfg {
 	_Atomic int timeout;
@@ -166,7 +166,7 @@ int core_conn_req_equip(
 /* Rejects the other side when the request came from an endpoint. */
 int core_conn_req_delete(struct rpma_conn_req *req);
 
-/* ---- err.c ------------------------------------------------------------- */
+/* ---- err.c -------------------------------------------------------------- */
 
 /* Calls of the seam whose errors mean the same to the user. */
 enum core_call {

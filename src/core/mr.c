@@ -18,7 +18,7 @@
 
 #define USAGE_FLUSH (RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY | RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT)
 
-/* ---- this side's ------------------------------------------------------- */
+/* ---- this side's -------------------------------------------------------- */
 
 int rpma_mr_reg(
 	struct rpma_peer *peer, void *ptr, size_t size, int usage, struct rpma_mr_local **mr_ptr)
@@ -122,7 +122,7 @@ int rpma_mr_advise(struct rpma_mr_local *mr, size_t offset, size_t len, int advi
 		advice, flags, len, offset, mr->mr->length);
 }
 
-/* ---- the other side's -------------------------------------------------- */
+/* ---- the other side's --------------------------------------------------- */
 
 int rpma_mr_remote_from_descriptor(
 	const void *desc, size_t desc_size, struct rpma_mr_remote **mr_ptr)

@@ -56,7 +56,7 @@ static int post_send(
 		names[wr->opcode], wr->length, wr->addr, wr->remote_addr, wr->rkey);
 }
 
-/* ---- read, write ------------------------------------------------------- */
+/* ---- read, write -------------------------------------------------------- */
 
 /* Two regions, or none and no data. wr says what is done and how. */
 static int transfer(struct rpma_conn *conn, struct rp_send_wr *wr,
@@ -105,7 +105,7 @@ int rpma_write_with_imm(struct rpma_conn *conn, struct rpma_mr_remote *dst, size
 	return transfer(conn, &wr, src, src_offset, dst, dst_offset, len, flags, op_context);
 }
 
-/* ---- atomic write ------------------------------------------------------ */
+/* ---- atomic write ------------------------------------------------------- */
 
 int rpma_atomic_write(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_offset,
 	const char src[8], int flags, const void *op_context)
@@ -145,7 +145,7 @@ int rpma_write_atomic(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t
 	return transfer(conn, &wr, src, src_offset, dst, dst_offset, 8, flags, op_context);
 }
 
-/* ---- flush ------------------------------------------------------------- */
+/* ---- flush -------------------------------------------------------------- */
 
 static int flush_allowed(const struct rpma_conn *conn, const struct rpma_mr_remote *dst,
 	enum rpma_flush_type type, bool native)
@@ -225,7 +225,7 @@ int rpma_flush(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_of
 	return post_send(conn, &wr, flags, op_context);
 }
 
-/* ---- messages ---------------------------------------------------------- */
+/* ---- messages ----------------------------------------------------------- */
 
 /* No region: no data. */
 static bool message_valid(const struct rpma_mr_local *mr, size_t offset, size_t len)
@@ -264,7 +264,7 @@ int rpma_send_with_imm(struct rpma_conn *conn, const struct rpma_mr_local *src, 
 	return send_message(conn, &wr, src, offset, len, flags, op_context);
 }
 
-/* ---- receives ---------------------------------------------------------- */
+/* ---- receives ----------------------------------------------------------- */
 
 static struct rp_recv_wr recv_wr(
 	const struct rpma_mr_local *dst, size_t offset, size_t len, const void *op_context)

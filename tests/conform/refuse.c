@@ -3,6 +3,7 @@
 
 /* refuse.c -- addresses and ports where no connection comes about */
 
+#include <netdb.h>
 #include <unistd.h>
 
 #include "pair_ops.h"
@@ -26,6 +27,23 @@ static void bad_ports(void **state)
 			rpma_conn_req_new(n.peer[CLIENT], n.addr, bad[i], NULL, &req));
 		assert_null(req);
 	}
+	net_close(&n);
+}
+
+/* The name of a service stands for its port, where the system knows the name. */
+static void service_name(void **state)
+{
+	struct rpma_conn_req *req = NULL;
+	struct addrinfo *ai;
+	struct net n;
+
+	(void)state;
+	if (getaddrinfo(test_addr(), "http", NULL, &ai) != 0)
+		skip();
+	freeaddrinfo(ai);
+	net_open(&n);
+	assert_ok(rpma_conn_req_new(n.peer[CLIENT], n.addr, "http", NULL, &req));
+	assert_ok(rpma_conn_req_delete(&req));
 	net_close(&n);
 }
 
@@ -192,6 +210,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bad_ports),
+		cmocka_unit_test(service_name),
 		cmocka_unit_test(port_zero_picks_one),
 		cmocka_unit_test(address_in_use),
 		cmocka_unit_test(closed_port),

@@ -124,6 +124,34 @@ static void large_one_waits(void **state)
 	field_close(&f);
 }
 
+/* So do very many small ones. */
+static void many_small_ones_wait(void **state)
+{
+	const uint32_t count = 100000;
+	const struct pair_opts o = { .side[CLIENT] = { .sq_size = count, .cq_size = count } };
+	struct field f;
+
+	(void)state;
+	require_trait(rnr_waits);
+	field_open(&f, &o, SIZE);
+	for (uint64_t i = 0; i < count; i++) {
+		struct xfer x = field_xfer(&f, CLIENT, i % 4, CTX(i));
+
+		x.flags = i % 100 == 99 ? RPMA_F_COMPLETION_ALWAYS : RPMA_F_COMPLETION_ON_ERROR;
+		op_post(&ops[OP_SEND], &x);
+	}
+	other_way_goes_on(&f);
+	for (uint64_t i = 0; i < count; i++) {
+		post_recv(&f.pair.side[SERVER], &f.mem[SERVER], 4, CTX(i));
+		assert_int_equal(expect_recv(&f.pair.side[SERVER], CTX(i)).byte_len, i % 4);
+		if (i % 1000 == 0)
+			other_way_goes_on(&f);
+	}
+	for (uint64_t i = 99; i < count; i += 100)
+		expect_done(&f.pair.side[CLIENT], CTX(i));
+	field_close(&f);
+}
+
 /* Both directions stopped at once, and both set going again. */
 static void both_ends_wait(void **state)
 {
@@ -245,6 +273,7 @@ int main(void)
 		cmocka_unit_test(waits_for_its_receive),
 		cmocka_unit_test(the_rest_waits_in_order),
 		cmocka_unit_test(large_one_waits),
+		cmocka_unit_test(many_small_ones_wait),
 		cmocka_unit_test(both_ends_wait),
 		cmocka_unit_test(closed_while_waiting),
 		cmocka_unit_test(receive_too_small),

@@ -10,7 +10,7 @@
 #include "core/core.h"
 #include "rig.h"
 
-/* ---- the fields that are numbers ------------------------------------------- */
+/* ---- the fields that are numbers ---------------------------------------- */
 
 #define U32_FIELD(noun, field, initial)                                                            \
 	static void noun##_##field(void **state)                                                   \
@@ -44,7 +44,7 @@ U32_FIELD(conn_cfg, rq_size, 10)
 U32_FIELD(srq_cfg, rq_size, 20)
 U32_FIELD(srq_cfg, rcq_size, 20)
 
-/* ---- the others -------------------------------------------------------------- */
+/* ---- the others --------------------------------------------------------- */
 
 static void conn_cfg_timeout(void **state)
 {
@@ -154,7 +154,7 @@ static void no_memory(void **state)
 	assert_ptr_equal(peer_cfg, POISON);
 }
 
-/* ---- peer configuration -------------------------------------------------------- */
+/* ---- peer configuration ------------------------------------------------- */
 
 static void peer_cfg_direct_write(void **state)
 {

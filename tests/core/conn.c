@@ -94,7 +94,7 @@ static struct rpma_conn_cfg *shared_channel(void)
 	return cfg;
 }
 
-/* ---- events ---------------------------------------------------------------------------- */
+/* ---- events ------------------------------------------------------------- */
 
 static void events(void **state)
 {
@@ -179,7 +179,7 @@ static void delete_while_waiting(void **state)
 	assert_ok(rpma_peer_delete(&peer));
 }
 
-/* ---- the end ------------------------------------------------------------------------------------ */
+/* ---- the end ------------------------------------------------------------ */
 
 static void disconnect(void **state)
 {

@@ -42,7 +42,7 @@ static void push(uint64_t wr_id, enum ibv_wc_status status, int opcode, unsigned
 	fake_push_wc(rig_base_cq(cq), &wc);
 }
 
-/* ---- 1.x ------------------------------------------------------------------------------ */
+/* ---- 1.x ---------------------------------------------------------------- */
 
 static void arguments(void **state)
 {
@@ -142,7 +142,7 @@ static void wait_failures(void **state)
 	assert_int_equal(rpma_cq_wait(cq), RPMA_E_PROVIDER);
 }
 
-/* ---- 0.10 --------------------------------------------------------------------------------- */
+/* ---- 0.10 --------------------------------------------------------------- */
 
 static void old_arguments(void **state)
 {

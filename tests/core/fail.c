@@ -53,7 +53,7 @@ static bool made(bool ok, void **ptr)
 		assert_null(ptr);                                                                  \
 	} while (0)
 
-/* ---- scenarios ---------------------------------------------------------------------------- */
+/* ---- scenarios ---------------------------------------------------------- */
 
 static struct {
 	struct rpma_peer *peer;
@@ -137,7 +137,7 @@ static void srq_scenario(void)
 		STEP(rpma_srq_recv(o.srq, o.mr, 0, 8, NULL));
 }
 
-/* ---- connections ------------------------------------------------------------------------------ */
+/* ---- connections -------------------------------------------------------- */
 
 /* What the connections of a run are to have. */
 static struct {
@@ -292,7 +292,7 @@ static void give_up_scenario(void)
 	(void)(prepare() && NEW(o.req, rpma_conn_req_new(o.peer, "::1", "1", o.cfg, &o.req)));
 }
 
-/* ---- the loop ---------------------------------------------------------------------------------- */
+/* ---- the loop ----------------------------------------------------------- */
 
 static void until_untouched(void (*scenario)(void), bool allocations)
 {

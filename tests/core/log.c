@@ -18,7 +18,7 @@
 #include "base/log.h"
 #include "rig.h"
 
-/* ---- syslog and stderr, caught --------------------------------------------------------------- */
+/* ---- syslog and stderr, caught ------------------------------------------ */
 
 static unsigned openlogs, records;
 static int last_priority;
@@ -110,7 +110,7 @@ static void assert_matches(const char *text, const char *pattern)
 	regfree(&regex);
 }
 
-/* ---- tests ------------------------------------------------------------------------------------- */
+/* ---- tests -------------------------------------------------------------- */
 
 /* Before anything has been set. */
 static void defaults(void **state)
@@ -259,7 +259,7 @@ static void without_file(void **state)
 	assert_matches(last_record, "^rpma\\[[0-9]+\\]: \\*ERROR\\* bare\n$");
 }
 
-/* ---- the user's function ------------------------------------------------------------------------ */
+/* ---- the user's function ------------------------------------------------ */
 
 static struct {
 	unsigned calls;

@@ -34,7 +34,7 @@ static int down(void **state)
 	return rig_down(state);
 }
 
-/* ---- read and write: one rule for the three ------------------------------------------- */
+/* ---- read and write: one rule for the three ----------------------------- */
 
 static int do_read(struct rpma_conn *conn, struct rpma_mr_local *local, size_t local_offset,
 	struct rpma_mr_remote *remote, size_t remote_offset, size_t len, int flags)
@@ -89,7 +89,7 @@ static void transfers(void **state)
 	}
 }
 
-/* ---- atomic write, new and old ------------------------------------------------------------ */
+/* ---- atomic write, new and old ------------------------------------------ */
 
 static void atomic_writes(void **state)
 {
@@ -121,7 +121,7 @@ static void atomic_writes(void **state)
 		RPMA_E_PROVIDER);
 }
 
-/* ---- flush ----------------------------------------------------------------------------------- */
+/* ---- flush -------------------------------------------------------------- */
 
 static void flush_arguments(void **state)
 {
@@ -173,7 +173,7 @@ static void flush_supported(void **state)
 	assert_ok(rpma_peer_cfg_delete(&pcfg));
 }
 
-/* ---- messages --------------------------------------------------------------------------------- */
+/* ---- messages ----------------------------------------------------------- */
 
 static void sends(void **state)
 {

@@ -7,12 +7,10 @@
 
 #include "posted.h"
 
-#define SIZED(n) ((size_t)(n))
-
 static void transfers(void **state)
 {
 	struct rp_send_wr want = {
-		.mr = base_mr(),
+		.mr = posted_mr(),
 		.addr = (uintptr_t)rig_memory + 16,
 		.length = 100,
 		.remote_addr = RIG_REMOTE_ADDR + 32,
@@ -23,21 +21,22 @@ static void transfers(void **state)
 	for (size_t i = 0; i < SIGNALLINGS; i++) {
 		int flags = signalling[i].flags;
 
-		want.wr_id = (uintptr_t)contexts[i];
+		want.wr_id = (uintptr_t)signalling[i].context;
 		want.flags = signalling[i].signaled;
 		want.imm = 0;
 		want.opcode = RP_OP_READ;
-		assert_ok(rpma_read(rig.conn, rig.mr, 16, rig.remote, 32, 100, flags, contexts[i]));
-		check(&want);
+		assert_ok(rpma_read(
+			rig.conn, rig.mr, 16, rig.remote, 32, 100, flags, signalling[i].context));
+		posted_check(&want);
 		want.opcode = RP_OP_WRITE;
-		assert_ok(
-			rpma_write(rig.conn, rig.remote, 32, rig.mr, 16, 100, flags, contexts[i]));
-		check(&want);
+		assert_ok(rpma_write(
+			rig.conn, rig.remote, 32, rig.mr, 16, 100, flags, signalling[i].context));
+		posted_check(&want);
 		want.flags |= RP_WR_IMM;
 		want.imm = 0x12345678;
-		assert_ok(rpma_write_with_imm(
-			rig.conn, rig.remote, 32, rig.mr, 16, 100, flags, 0x12345678, contexts[i]));
-		check(&want);
+		assert_ok(rpma_write_with_imm(rig.conn, rig.remote, 32, rig.mr, 16, 100, flags,
+			0x12345678, signalling[i].context));
+		posted_check(&want);
 	}
 }
 
@@ -49,21 +48,23 @@ static void transfers_without_data(void **state)
 	(void)state;
 	want.opcode = RP_OP_READ;
 	assert_ok(rpma_read(rig.conn, NULL, 0, NULL, 0, 0, flags, NULL));
-	check(&want);
+	posted_check(&want);
 	want.opcode = RP_OP_WRITE;
 	assert_ok(rpma_write(rig.conn, NULL, 0, NULL, 0, 0, flags, NULL));
-	check(&want);
+	posted_check(&want);
 	want.flags |= RP_WR_IMM;
 	want.imm = UINT32_MAX;
 	assert_ok(rpma_write_with_imm(rig.conn, NULL, 0, NULL, 0, 0, flags, UINT32_MAX, NULL));
-	check(&want);
+	posted_check(&want);
 }
 
 /* Regions are not judged here: the longest length, and sums that wrap. */
 static void transfers_anywhere(void **state)
 {
-	struct rp_send_wr want = { .opcode = RP_OP_WRITE, .mr = base_mr(), .rkey = RIG_REMOTE_KEY };
-	static const size_t offsets[] = { 0, RIG_SIZE, SIZED(1) << 63, SIZE_MAX, SIZE_MAX - 7 };
+	struct rp_send_wr want = {
+		.opcode = RP_OP_WRITE, .mr = posted_mr(), .rkey = RIG_REMOTE_KEY
+	};
+	static const size_t offsets[] = { 0, RIG_SIZE, (size_t)1 << 63, SIZE_MAX, SIZE_MAX - 7 };
 
 	(void)state;
 	want.length = UINT32_MAX;
@@ -72,7 +73,7 @@ static void transfers_anywhere(void **state)
 		want.remote_addr = RIG_REMOTE_ADDR + (uint64_t)offsets[i];
 		assert_ok(rpma_write(rig.conn, rig.remote, offsets[i], rig.mr, offsets[i],
 			UINT32_MAX, RPMA_F_COMPLETION_ON_ERROR, NULL));
-		check(&want);
+		posted_check(&want);
 	}
 	/* Length 0 of a region is not the same as no region. */
 	want.length = 0;
@@ -80,14 +81,14 @@ static void transfers_anywhere(void **state)
 	want.remote_addr = RIG_REMOTE_ADDR + RIG_SIZE;
 	assert_ok(rpma_write(rig.conn, rig.remote, RIG_SIZE, rig.mr, RIG_SIZE, 0,
 		RPMA_F_COMPLETION_ON_ERROR, NULL));
-	check(&want);
+	posted_check(&want);
 }
 
 static void messages(void **state)
 {
 	struct rp_send_wr want = {
 		.opcode = RP_OP_SEND,
-		.mr = base_mr(),
+		.mr = posted_mr(),
 		.addr = (uintptr_t)rig_memory + 16,
 		.length = 100,
 	};
@@ -97,21 +98,22 @@ static void messages(void **state)
 	for (size_t i = 0; i < SIGNALLINGS; i++) {
 		int flags = signalling[i].flags;
 
-		want.wr_id = empty.wr_id = (uintptr_t)contexts[i];
+		want.wr_id = empty.wr_id = (uintptr_t)signalling[i].context;
 		want.flags = empty.flags = signalling[i].signaled;
 		want.imm = empty.imm = 0;
-		assert_ok(rpma_send(rig.conn, rig.mr, 16, 100, flags, contexts[i]));
-		check(&want);
-		assert_ok(rpma_send(rig.conn, NULL, 0, 0, flags, contexts[i]));
-		check(&empty);
+		assert_ok(rpma_send(rig.conn, rig.mr, 16, 100, flags, signalling[i].context));
+		posted_check(&want);
+		assert_ok(rpma_send(rig.conn, NULL, 0, 0, flags, signalling[i].context));
+		posted_check(&empty);
 		want.flags |= RP_WR_IMM;
 		empty.flags |= RP_WR_IMM;
 		want.imm = empty.imm = 0x12345678;
 		assert_ok(rpma_send_with_imm(
-			rig.conn, rig.mr, 16, 100, flags, 0x12345678, contexts[i]));
-		check(&want);
-		assert_ok(rpma_send_with_imm(rig.conn, NULL, 0, 0, flags, 0x12345678, contexts[i]));
-		check(&empty);
+			rig.conn, rig.mr, 16, 100, flags, 0x12345678, signalling[i].context));
+		posted_check(&want);
+		assert_ok(rpma_send_with_imm(
+			rig.conn, NULL, 0, 0, flags, 0x12345678, signalling[i].context));
+		posted_check(&empty);
 	}
 }
 
@@ -127,7 +129,7 @@ static void check_recv(enum fake_op op, struct rp_mr *mr, size_t offset, size_t 
 
 static void receives(void **state)
 {
-	struct rp_mr *mr = base_mr();
+	struct rp_mr *mr = posted_mr();
 	struct rpma_conn_req *req = rig_active_req(rig.peer, NULL);
 	struct rpma_srq *srq = NULL;
 

@@ -9,9 +9,7 @@
 
 #include "posted.h"
 
-#define SIZED(n) ((size_t)(n))
-
-/* ---- atomic write --------------------------------------------------------------------- */
+/* ---- atomic write ------------------------------------------------------- */
 
 static void atomic_write(void **state)
 {
@@ -41,10 +39,10 @@ static void atomic_write(void **state)
 		fake_set_caps(0, cases[c].caps);
 		want.opcode = cases[c].opcode;
 		want.flags = cases[c].flags | signalling[s].signaled;
-		want.wr_id = (uintptr_t)contexts[s];
+		want.wr_id = (uintptr_t)signalling[s].context;
 		assert_ok(rpma_atomic_write(
-			rig.conn, rig.remote, 24, src, signalling[s].flags, contexts[s]));
-		check(&want);
+			rig.conn, rig.remote, 24, src, signalling[s].flags, signalling[s].context));
+		posted_check(&want);
 		assert_memory_equal(fake_last(FAKE_POST_SEND)->inlined, src, 8);
 	}
 }
@@ -53,7 +51,7 @@ static void old_atomic_write(void **state)
 {
 	struct rp_send_wr want = {
 		.opcode = RP_OP_WRITE,
-		.mr = base_mr(),
+		.mr = posted_mr(),
 		.addr = (uintptr_t)rig_memory + 3,
 		.length = 8,
 		.remote_addr = RIG_REMOTE_ADDR + 24,
@@ -64,19 +62,19 @@ static void old_atomic_write(void **state)
 	for (size_t i = 0; i < SIGNALLINGS; i++) {
 		fake_set_caps(0, i & 1 ? RP_CAP_ATOMIC_WRITE | RP_CAP_FLUSH : 0);
 		want.flags = RP_WR_FENCE | signalling[i].signaled;
-		want.wr_id = (uintptr_t)contexts[i];
-		assert_ok(rpma_write_atomic(
-			rig.conn, rig.remote, 24, rig.mr, 3, signalling[i].flags, contexts[i]));
-		check(&want);
+		want.wr_id = (uintptr_t)signalling[i].context;
+		assert_ok(rpma_write_atomic(rig.conn, rig.remote, 24, rig.mr, 3,
+			signalling[i].flags, signalling[i].context));
+		posted_check(&want);
 	}
 }
 
-/* ---- flush ------------------------------------------------------------------------------ */
+/* ---- flush -------------------------------------------------------------- */
 
 static void flush_native(void **state)
 {
 	struct rp_send_wr want = { .opcode = RP_OP_FLUSH, .rkey = RIG_REMOTE_KEY };
-	static const size_t lengths[] = { 0, 1, 8, RIG_SIZE, SIZED(5) << 32, SIZE_MAX };
+	static const size_t lengths[] = { 0, 1, 8, RIG_SIZE, (size_t)5 << 32, SIZE_MAX };
 
 	(void)state;
 	fake_set_caps(0, RP_CAP_FLUSH);
@@ -87,10 +85,10 @@ static void flush_native(void **state)
 		want.remote_addr = RIG_REMOTE_ADDR + i;
 		want.length = lengths[l];
 		want.flags = signalling[s].signaled;
-		want.wr_id = (uintptr_t)contexts[s];
+		want.wr_id = (uintptr_t)signalling[s].context;
 		assert_ok(rpma_flush(rig.conn, rig.remote, i, lengths[l], i & 1,
-			signalling[s].flags, contexts[s]));
-		check(&want);
+			signalling[s].flags, signalling[s].context));
+		posted_check(&want);
 	}
 }
 
@@ -148,15 +146,15 @@ static void flush_by_read(void **state)
 
 		remote = rig_remote(clip->size, 0xff);
 		assert_ok(rpma_flush(rig.conn, remote, clip->offset, clip->len,
-			RPMA_FLUSH_TYPE_VISIBILITY, signalling[s].flags, contexts[s]));
-		want.wr_id = (uintptr_t)contexts[s];
+			RPMA_FLUSH_TYPE_VISIBILITY, signalling[s].flags, signalling[s].context));
+		want.wr_id = (uintptr_t)signalling[s].context;
 		want.flags = signalling[s].signaled;
 		want.length = clip->read_length;
 		want.remote_addr = RIG_REMOTE_ADDR + clip->read_offset;
 		/* Where it goes is core's own affair, but it has to fit there. */
 		want.mr = clip->read_length ? posted()->mr : NULL;
 		want.addr = clip->read_length ? posted()->addr : 0;
-		check(&want);
+		posted_check(&want);
 		if (clip->read_length) {
 			assert_non_null(want.mr);
 			assert_ptr_equal((void *)(uintptr_t)want.addr, want.mr->addr);
@@ -175,7 +173,7 @@ static void flush_sink(void **state)
 	assert_ok(rpma_flush(rig.conn, rig.remote, 0, 1, RPMA_FLUSH_TYPE_VISIBILITY,
 		RPMA_F_COMPLETION_ALWAYS, NULL));
 	sink = posted()->mr;
-	assert_ptr_not_equal(sink, base_mr());
+	assert_ptr_not_equal(sink, posted_mr());
 	for (unsigned i = 0; i < fake_calls(); i++) {
 		const struct fake_call *call = fake_call(i);
 

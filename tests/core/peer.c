@@ -10,7 +10,7 @@
 
 #include "rig.h"
 
-/* ---- devices ------------------------------------------------------------------ */
+/* ---- devices ------------------------------------------------------------ */
 
 static void get_ibv_context(void **state)
 {
@@ -61,7 +61,7 @@ static void odp(void **state)
 	assert_int_equal(rig_log_count(RPMA_LOG_LEVEL_ERROR), 1);
 }
 
-/* ---- peer --------------------------------------------------------------------- */
+/* ---- peer --------------------------------------------------------------- */
 
 static void peer_arguments(void **state)
 {
@@ -150,7 +150,7 @@ static void peer_deleted_too_early(void **state)
 	assert_int_equal(fake_alive(), 0);
 }
 
-/* ---- shared receive queue ------------------------------------------------------- */
+/* ---- shared receive queue ----------------------------------------------- */
 
 static void srq_arguments(void **state)
 {

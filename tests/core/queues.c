@@ -10,7 +10,7 @@
 
 #include "rig.h"
 
-/* ---- queues and channels ------------------------------------------------------------ */
+/* ---- queues and channels ------------------------------------------------ */
 
 enum { NONE, BARE, OWN_CQ };
 
@@ -146,7 +146,7 @@ static void shared_channel_and_srq_cq(void **state)
 	assert_ok(rpma_peer_delete(&peer));
 }
 
-/* ---- waiting on the shared channel ---------------------------------------------------------- */
+/* ---- waiting on the shared channel -------------------------------------- */
 
 static void wait_tells_which(void **state)
 {

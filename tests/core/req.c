@@ -10,7 +10,7 @@
 
 #include "rig.h"
 
-/* ---- requests --------------------------------------------------------------------- */
+/* ---- requests ----------------------------------------------------------- */
 
 static void req_arguments(void **state)
 {
@@ -131,7 +131,7 @@ static void passive_without_memory(void **state)
 	assert_ok(rpma_peer_delete(&peer));
 }
 
-/* ---- connect ------------------------------------------------------------------------ */
+/* ---- connect ------------------------------------------------------------ */
 
 static void connect_without_request(void **state)
 {

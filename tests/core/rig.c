@@ -12,7 +12,7 @@
 
 char rig_memory[RIG_SIZE];
 
-/* ---- log ------------------------------------------------------------------- */
+/* ---- log ---------------------------------------------------------------- */
 
 static unsigned records[RPMA_LOG_LEVEL_DEBUG + 1];
 static char last_text[1024];
@@ -49,7 +49,7 @@ void rig_log_forget(void)
 	last_text[0] = '\0';
 }
 
-/* ---- allocations ------------------------------------------------------------ */
+/* ---- allocations -------------------------------------------------------- */
 
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t n, size_t size);
@@ -109,7 +109,7 @@ int __wrap_munmap(void *addr, size_t length)
 	return __real_munmap(addr, length);
 }
 
-/* ---- objects ------------------------------------------------------------------ */
+/* ---- objects ------------------------------------------------------------ */
 
 int rig_up(void **state)
 {

@@ -31,7 +31,7 @@ int rig_down(void **state);
 #define assert_ok(call) assert_int_equal(call, 0)
 #define assert_inval(call) assert_int_equal(call, RPMA_E_INVAL)
 
-/* ---- objects, made and taken away ---------------------------------------- */
+/* ---- objects, made and taken away --------------------------------------- */
 
 #define RIG_SIZE 4096
 #define RIG_REMOTE_ADDR 0x7f0011223000
@@ -62,7 +62,7 @@ void rig_drop(struct rig *rig);
 /* The provider's object under a queue. */
 struct rp_cq *rig_base_cq(struct rpma_cq *cq);
 
-/* ---- log ------------------------------------------------------------------- */
+/* ---- log ---------------------------------------------------------------- */
 
 /* All records since rig_up() or rig_log_forget(), of all levels. */
 unsigned rig_log_count(enum rpma_log_level level);
@@ -70,7 +70,7 @@ unsigned rig_log_count(enum rpma_log_level level);
 const char *rig_log_text(void);
 void rig_log_forget(void);
 
-/* ---- allocations ------------------------------------------------------------ */
+/* ---- allocations -------------------------------------------------------- */
 
 /* malloc, calloc and mmap of the library: the n-th from now fails; 0: none. */
 void rig_alloc_fail_at(unsigned n);

@@ -14,7 +14,7 @@
 #include "core/providers.h"
 #include "rig.h"
 
-/* ---- two providers, by the names of the real ones --------------------------------------------- */
+/* ---- two providers, by the names of the real ones ----------------------- */
 
 struct half {
 	int rc; /* of find and open */
@@ -76,7 +76,7 @@ static int look(struct ibv_context **context)
 	return rpma_utils_get_ibv_context("192.0.2.1", RPMA_UTIL_IBV_CONTEXT_REMOTE, context);
 }
 
-/* ---- auto ------------------------------------------------------------------------------------- */
+/* ---- auto --------------------------------------------------------------- */
 
 static void first_choice(void **state)
 {
@@ -129,7 +129,7 @@ static void nobody(void **state)
 	assert_int_equal(rig_log_count(RPMA_LOG_LEVEL_NOTICE), 0);
 }
 
-/* ---- forced ------------------------------------------------------------------------------------- */
+/* ---- forced ------------------------------------------------------------- */
 
 static void only_tcp(void **state)
 {
@@ -170,7 +170,7 @@ static void unknown_name(void **state)
 	assert_non_null(strstr(rig_log_text(), "RPMA_PROVIDER"));
 }
 
-/* ---- always ---------------------------------------------------------------------------------------- */
+/* ---- always ------------------------------------------------------------- */
 
 /* A context is its provider's, whoever is to be asked for new ones. */
 static void open_by_owner(void **state)

@@ -13,7 +13,7 @@ _Noreturn void fake_broken(const char *func, const char *rule)
 	abort();
 }
 
-/* ---- record, failures ---------------------------------------------------- */
+/* ---- record, failures --------------------------------------------------- */
 
 static const char *const op_names[FAKE_OPS] = {
 	[FAKE_FIND] = "find",
@@ -138,7 +138,7 @@ const struct fake_call *fake_last(enum fake_op op)
 	return NULL;
 }
 
-/* ---- objects ------------------------------------------------------------- */
+/* ---- objects ------------------------------------------------------------ */
 
 static struct list objects = { &objects, &objects };
 
@@ -199,7 +199,7 @@ void fake_reset(void)
 	memset(&fake, 0, sizeof(fake));
 }
 
-/* ---- things to hand out --------------------------------------------------- */
+/* ---- things to hand out ------------------------------------------------- */
 
 void fake_push_event(enum rpma_conn_event event)
 {

@@ -78,13 +78,13 @@ extern const struct rp_provider fake_provider; /* "fake" */
 /* Forgets calls, failures and queued things; frees what is alive. */
 void fake_reset(void);
 
-/* ---- the device ---------------------------------------------------------- */
+/* ---- the device --------------------------------------------------------- */
 
 struct ibv_context *fake_context(void);
 /* enum rp_cap of the device, and of connections; none after fake_reset(). */
 void fake_set_caps(unsigned device, unsigned conn);
 
-/* ---- failures ------------------------------------------------------------ */
+/* ---- failures ----------------------------------------------------------- */
 
 /* The n-th call from now (from 1) fails with -err; 0: none does. */
 void fake_fail_at(unsigned n, int err);
@@ -95,7 +95,7 @@ bool fake_failed(void);
 /* Runs in the next call of op, before it does anything. */
 void fake_hook(enum fake_op op, void (*hook)(void *arg), void *arg);
 
-/* ---- looking back -------------------------------------------------------- */
+/* ---- looking back ------------------------------------------------------- */
 
 unsigned fake_count(enum fake_op op);
 unsigned fake_calls(void);
@@ -107,7 +107,7 @@ const struct fake_call *fake_last(enum fake_op op);
 /* Objects that have been made and not destroyed, of all kinds. */
 unsigned fake_alive(void);
 
-/* ---- things to hand out --------------------------------------------------- */
+/* ---- things to hand out ------------------------------------------------- */
 
 /* To whichever connection asks next. peer_data goes with ESTABLISHED. */
 void fake_push_event(enum rpma_conn_event event);

@@ -11,7 +11,7 @@
 
 #include "fake_objects.h"
 
-/* ---- connections ----------------------------------------------------------- */
+/* ---- connections -------------------------------------------------------- */
 
 int fake_listener_create(
 	struct rp_pd *pd, const char *addr, const char *port, struct rp_listener **base)
@@ -193,7 +193,7 @@ int fake_conn_destroy(struct rp_conn *base)
 	return fake_failure(FAKE_CONN_DESTROY);
 }
 
-/* ---- data path -------------------------------------------------------------- */
+/* ---- data path ---------------------------------------------------------- */
 
 int fake_post_send(struct rp_conn *base, const struct rp_send_wr *wr)
 {

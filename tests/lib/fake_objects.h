@@ -136,10 +136,12 @@ DOWNCAST(conn)
 #define SHIFT(array, n) memmove((array), (array) + 1, --(n) * sizeof((array)[0]))
 
 /* fake_conn.c: ops */
-int fake_listener_create(struct rp_pd *pd, const char *addr, const char *port, struct rp_listener **base);
+int fake_listener_create(
+	struct rp_pd *pd, const char *addr, const char *port, struct rp_listener **base);
 int fake_listener_destroy(struct rp_listener *base);
 int fake_listener_next(struct rp_listener *base, struct rp_conn **conn_base);
-int fake_conn_create(struct rp_pd *pd, const char *addr, const char *port, int timeout_ms, struct rp_conn **base);
+int fake_conn_create(struct rp_pd *pd, const char *addr, const char *port, int timeout_ms,
+	struct rp_conn **base);
 int fake_conn_setup_qp(struct rp_conn *base, const struct rp_qp_attr *attr);
 int fake_conn_connect(struct rp_conn *base, const void *data, size_t len);
 int fake_conn_accept(struct rp_conn *base, const void *data, size_t len);

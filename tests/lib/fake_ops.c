@@ -16,7 +16,7 @@ static int first(int rc, int next)
 	return rc ? rc : next;
 }
 
-/* ---- protection domain, memory ------------------------------------------- */
+/* ---- protection domain, memory ------------------------------------------ */
 
 static int pd_alloc(struct rp_device *dev, struct rp_pd **base)
 {
@@ -81,7 +81,7 @@ static int mr_advise(struct rp_mr *mr, uint64_t addr, uint64_t length, int advic
 	return fake_failure(FAKE_MR_ADVISE);
 }
 
-/* ---- completions ---------------------------------------------------------- */
+/* ---- completions -------------------------------------------------------- */
 
 static int channel_create(struct rp_device *dev, struct rp_channel **base)
 {
@@ -195,7 +195,7 @@ static int cq_poll(struct rp_cq *base, int n, struct ibv_wc *wc)
 	return got;
 }
 
-/* ---- shared receive queue -------------------------------------------------- */
+/* ---- shared receive queue ----------------------------------------------- */
 
 static int srq_create(struct rp_pd *pd, uint32_t size, struct rp_srq **base)
 {
@@ -232,7 +232,7 @@ static int srq_post_recv(struct rp_srq *base, const struct rp_recv_wr *wr)
 	return fake_failure(FAKE_SRQ_POST_RECV);
 }
 
-/* ---- the provider ------------------------------------------------------------ */
+/* ---- the provider ------------------------------------------------------- */
 
 static const struct rp_ops ops = {
 	.name = "fake",

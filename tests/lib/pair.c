@@ -179,10 +179,15 @@ void pair_drop(struct pair *p)
 		net_close(&p->own);
 }
 
-void pair_close(struct pair *p)
+void pair_disconnect(struct pair *p)
 {
 	assert_ok(rpma_conn_disconnect(p->side[CLIENT].conn));
 	for (int i = 0; i < SIDES; i++)
 		expect_event(p->side[i].conn, RPMA_CONN_CLOSED);
+}
+
+void pair_close(struct pair *p)
+{
+	pair_disconnect(p);
 	pair_drop(p);
 }

@@ -97,6 +97,9 @@ void side_init(
 /* opts NULL: the defaults on both sides. */
 void pair_connect(struct pair *p, struct net *n, const struct pair_opts *opts);
 void pair_open(struct pair *p, const struct pair_opts *opts);
+/* Orderly, until both sides have heard of it. */
+void pair_disconnect(struct pair *p);
+/* ... and then pair_drop() */
 void pair_close(struct pair *p);
 /* Delete both ends as they are, and the net if it is the pair's own. */
 void pair_drop(struct pair *p);

@@ -178,14 +178,7 @@ void field_open(struct field *f, const struct pair_opts *opts, size_t size)
 	field_connect(f, &f->pair.own, opts, size);
 }
 
-void field_close(struct field *f)
-{
-	for (int i = 0; i < SIDES; i++)
-		region_close(&f->mem[i]);
-	pair_close(&f->pair);
-}
-
-/* The connection first: on a broken one the regions may still be in use. */
+/* The connection first: what was never waited for still uses the regions. */
 void field_drop(struct field *f)
 {
 	for (int i = 0; i < SIDES; i++)
@@ -193,6 +186,12 @@ void field_drop(struct field *f)
 	for (int i = 0; i < SIDES; i++)
 		region_close(&f->mem[i]);
 	pair_drop(&f->pair);
+}
+
+void field_close(struct field *f)
+{
+	pair_disconnect(&f->pair);
+	field_drop(f);
 }
 
 struct xfer field_xfer(struct field *f, int from, size_t len, const void *ctx)
