@@ -50,6 +50,7 @@ int conn_new(struct rp_pd *pd, bool passive, watch_fn *fn, struct tcp_conn **con
 	list_init(&c->node);
 	c->srq_waiter.watch = &c->watch;
 	c->flush_job.watch = &c->watch;
+	drive_init(c);
 	pd_use(pd);
 	watch_add(tcp_engine(), &c->watch, fn);
 	*conn = c;
@@ -109,27 +110,35 @@ void conn_event(struct tcp_conn *c, enum rpma_conn_event event)
 	notify_post(&c->notify);
 }
 
+/* The oldest event; false: there is none. */
+static bool take_event(struct tcp_conn *c, enum rpma_conn_event *event)
+{
+	bool found;
+
+	conn_lock(c);
+	found = c->n_events > 0;
+	if (found) {
+		*event = c->events[0];
+		c->n_events--;
+		for (unsigned i = 0; i < c->n_events; i++)
+			c->events[i] = c->events[i + 1];
+	}
+	conn_unlock(c);
+	return found;
+}
+
 int conn_next_event(struct rp_conn *base, enum rpma_conn_event *event)
 {
 	struct tcp_conn *c = tcp_conn(base);
-	bool found;
-	int err;
+	int err = notify_enter(&c->notify);
 
-	do {
+	if (err)
+		return err;
+	do
 		err = notify_wait(&c->notify);
-		if (err)
-			return err;
-		conn_lock(c);
-		found = c->n_events > 0;
-		if (found) {
-			*event = c->events[0];
-			c->n_events--;
-			for (unsigned i = 0; i < c->n_events; i++)
-				c->events[i] = c->events[i + 1];
-		}
-		conn_unlock(c);
-	} while (!found);
-	return 0;
+	while (err == 0 && !take_event(c, event));
+	notify_leave(&c->notify);
+	return err;
 }
 
 unsigned conn_caps(struct rp_conn *base)
@@ -222,6 +231,8 @@ void conn_update_watch(struct tcp_conn *c)
 
 	if (c->fd < 0)
 		return;
+	if (c->state == CONN_OPEN && (c->waiting > 0 || c->polled))
+		events = 0; /* somebody else reads */
 	if (c->rx.full || c->state == CONN_TERM)
 		events = EPOLLRDHUP; /* reading waits, the end of the peer does not */
 	if (c->tx.blocked)
@@ -235,8 +246,20 @@ static void keep_patrol(struct tcp_conn *c)
 {
 	if (c->patrol || c->state != CONN_OPEN || (c->sq.done == c->sq.posted && !c->tx.blocked))
 		return;
-	c->patrol = true;
-	watch_timer(&c->watch, tcp_env()->dead_peer_ms / 3);
+	c->patrol = engine_now() + tcp_env()->dead_peer_ms / 3;
+	conn_set_timer(c);
+}
+
+void conn_set_timer(struct tcp_conn *c)
+{
+	int64_t left = c->patrol - engine_now();
+
+	if (c->polled)
+		watch_timer(&c->watch, CONN_TICK_MS);
+	else if (c->patrol)
+		watch_timer(&c->watch, left > 0 ? (int)left : 0);
+	else
+		watch_timer(&c->watch, -1);
 }
 
 void conn_progress(struct tcp_conn *c)
@@ -303,7 +326,13 @@ int conn_destroy(struct rp_conn *base)
 	c->ended = true;
 	part_with_socket(c);
 	c->state = CONN_DEAD;
+	if (c->srq != NULL)
+		qp_flush(c); /* a shared receive that we have begun is not lost */
 	conn_unlock(c);
+	if (c->setup) {
+		cq_clear_driver(c->send_cq, &c->driver);
+		cq_clear_driver(c->recv_cq, &c->driver);
+	}
 	if (c->srq != NULL)
 		srq_leave(c->srq, &c->srq_waiter);
 	persist_cancel(&c->flush_job);

@@ -8,7 +8,8 @@
  * Files: conn.c life and states, handshake.c start-up frames, connect.c the
  * active side's way to a socket, qp.c queues and completions, tx.c queues to
  * socket, rx.c socket to FPDUs, place.c FPDUs to memory, answer.c what we owe the
- * peer, serve.c what the engine calls.
+ * peer, serve.c what the engine calls,
+ * drive.c what the program's own threads do.
  *
  * Lock: conn->lock guards everything below that is not marked. It is taken
  * before the locks of srq, cq, channel, persist, mem, engine, pool (each a leaf
@@ -30,6 +31,7 @@
 #include <sys/uio.h>
 
 #include "provider.h"
+#include "tcp/cq.h"
 #include "tcp/engine.h"
 #include "tcp/iwarp/mpa.h"
 #include "tcp/iwarp/terminate.h"
@@ -69,6 +71,7 @@ enum {
 	CONN_EVENTS = 4,	/* ESTABLISHED and one end is all there is */
 	TX_IOV = 64,
 	TX_HELD = 32,
+	CONN_TICK_MS = 2,	/* a polled connection is looked after that often */
 	/* High half of the immediate data that goes with the Send behind it, not
 	 * with the Write before it; between peers of this library. */
 	IMM_FOR_SEND = 0x53494d4d,
@@ -120,7 +123,6 @@ struct orq_entry {
 		ORQ_PROBE,	/* a zero-length Read of our own, only to learn that
 				 * all before it has arrived */
 	} type;
-	bool last;		/* its answer ends request sq.done .. covers - 1 */
 	uint32_t covers;	/* requests before here have arrived when it is answered */
 	uint32_t msn;
 	uint32_t sink_stag;	/* named by us, echoed by the peer; means no memory */
@@ -232,7 +234,7 @@ struct tcp_conn {
 	bool setup;		/* conn_setup_qp was called */
 	int fd;			/* -1: none */
 	struct watch watch;
-	bool patrol;		/* the timer looks after a dead peer */
+	int64_t patrol;		/* when to look after a dead peer, engine_now(); or 0 */
 	struct handshake *hs;
 	char *peer_data;	/* storage of base.peer_data */
 	char name[80];		/* of the other side, for the log */
@@ -242,6 +244,14 @@ struct tcp_conn {
 	unsigned n_events;
 	bool ended;		/* the end has been told, or is not to be */
 	enum rpma_conn_event end_event; /* of TERM: what to tell */
+
+	/* Threads of the program that move the connection themselves; see drive.c */
+	struct cq_driver driver;
+	unsigned waiting;	/* in drive's wait: they watch the socket */
+	bool polled;		/* one polls all the time: it watches the socket ... */
+	bool polled_lately;	/* ... as long as it has done so since the last tick */
+	unsigned polls;		/* in a row, each soon after the one before */
+	int64_t last_poll;	/* ns, monotonic */
 
 	/* agreed at start-up */
 	bool crc;
@@ -314,6 +324,8 @@ void conn_terminate_cause(struct tcp_conn *c);
 void conn_progress(struct tcp_conn *c);
 /* Ask epoll for what the state needs. */
 void conn_update_watch(struct tcp_conn *c);
+/* Set the timer of state OPEN. */
+void conn_set_timer(struct tcp_conn *c);
 
 static inline bool conn_carries_fpdus(const struct tcp_conn *c)
 {
@@ -416,6 +428,13 @@ static inline struct swqe *sq_entry(const struct tcp_conn *c, uint32_t i)
 {
 	return &c->sq.ring[i & (c->sq.size - 1)];
 }
+
+/* ---- drive.c ------------------------------------------------------------------------ */
+
+void drive_init(struct tcp_conn *c);
+void drive_tick(struct tcp_conn *c); /* the timer, in state OPEN: is it still polled? */
+/* A request just posted may wait for the next one, to go out with it. */
+bool drive_may_hold(const struct tcp_conn *c, const struct rp_send_wr *wr);
 
 /* ---- serve.c ------------------------------------------------------------------------ */
 

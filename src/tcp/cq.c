@@ -6,6 +6,7 @@
  */
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 
 #include "tcp/cq.h"
@@ -25,6 +26,7 @@ int channel_create(struct rp_device *dev, struct rp_channel **channel)
 		return err;
 	}
 	pthread_mutex_init(&ch->lock, NULL);
+	pthread_cond_init(&ch->gone, NULL);
 	list_init(&ch->told);
 	ch->base = (struct rp_channel){ .dev = dev, .fd = ch->notify.fd };
 	*channel = &ch->base;
@@ -36,39 +38,87 @@ int channel_destroy(struct rp_channel *base)
 	struct tcp_channel *ch = container_of(base, struct tcp_channel, base);
 
 	notify_close(&ch->notify);
+	pthread_cond_destroy(&ch->gone);
 	pthread_mutex_destroy(&ch->lock);
 	free(ch);
 	return 0;
 }
 
+/* Let the calling thread do what its channel waits for. True: it was told. */
+static bool channel_drive(struct tcp_channel *ch)
+{
+	struct cq_driver *driver;
+	unsigned direct;
+
+	if (fcntl(ch->notify.fd, F_GETFL) & O_NONBLOCK)
+		return false;
+	pthread_mutex_lock(&ch->lock);
+	driver = ch->driving ? NULL : ch->driver;
+	ch->driving = ch->driving || driver != NULL;
+	if (driver != NULL)
+		ch->thread = pthread_self();
+	pthread_mutex_unlock(&ch->lock);
+	if (driver == NULL)
+		return false;
+
+	driver->wait(driver, ch);
+
+	pthread_mutex_lock(&ch->lock);
+	ch->driving = false;
+	direct = ch->direct;
+	ch->direct = 0;
+	pthread_cond_broadcast(&ch->gone);
+	pthread_mutex_unlock(&ch->lock);
+	for (unsigned i = 1; i < direct; i++)
+		notify_post(&ch->notify);
+	return direct > 0;
+}
+
 int channel_wait(struct rp_channel *base, struct rp_cq **cq)
 {
 	struct tcp_channel *ch = container_of(base, struct tcp_channel, base);
-	struct list *node;
-	int err;
+	struct list *node = NULL;
+	int err = notify_enter(&ch->notify);
 
+	if (err)
+		return err;
 	do {
-		err = notify_wait(&ch->notify);
+		err = channel_drive(ch) ? 0 : notify_wait(&ch->notify);
 		if (err)
-			return err;
+			break;
 		pthread_mutex_lock(&ch->lock);
 		node = list_pop(&ch->told);
 		pthread_mutex_unlock(&ch->lock);
 	} while (node == NULL); /* of a queue that is gone */
-	*cq = &container_of(node, struct tcp_cq, told)->base;
-	return 0;
+	notify_leave(&ch->notify);
+	if (err == 0)
+		*cq = &container_of(node, struct tcp_cq, told)->base;
+	return err;
+}
+
+bool channel_told_me(struct tcp_channel *ch)
+{
+	bool told;
+
+	pthread_mutex_lock(&ch->lock);
+	told = ch->direct > 0;
+	pthread_mutex_unlock(&ch->lock);
+	return told;
 }
 
 static void channel_tell(struct tcp_channel *ch, struct tcp_cq *cq)
 {
-	bool news;
+	bool news, direct;
 
 	pthread_mutex_lock(&ch->lock);
 	news = list_empty(&cq->told);
+	direct = ch->driving && pthread_equal(ch->thread, pthread_self());
 	if (news)
 		list_add_tail(&ch->told, &cq->told);
+	if (news && direct)
+		ch->direct++;
 	pthread_mutex_unlock(&ch->lock);
-	if (news)
+	if (news && !direct)
 		notify_post(&ch->notify);
 }
 
@@ -128,9 +178,8 @@ int cq_arm(struct rp_cq *base)
 	return 0;
 }
 
-int cq_poll(struct rp_cq *base, int n, struct ibv_wc *wc)
+static int take(struct tcp_cq *cq, int n, struct ibv_wc *wc)
 {
-	struct tcp_cq *cq = container_of(base, struct tcp_cq, base);
 	int i;
 
 	pthread_mutex_lock(&cq->lock);
@@ -143,6 +192,45 @@ int cq_poll(struct rp_cq *base, int n, struct ibv_wc *wc)
 	}
 	pthread_mutex_unlock(&cq->lock);
 	return i;
+}
+
+int cq_poll(struct rp_cq *base, int n, struct ibv_wc *wc)
+{
+	struct tcp_cq *cq = container_of(base, struct tcp_cq, base);
+	int got = take(cq, n, wc);
+
+	if (got > 0 || cq->driver == NULL)
+		return got;
+	cq->driver->poll(cq->driver);
+	return take(cq, n, wc);
+}
+
+void cq_set_driver(struct rp_cq *base, struct cq_driver *driver)
+{
+	struct tcp_cq *cq = container_of(base, struct tcp_cq, base);
+	struct tcp_channel *ch = container_of(base->channel, struct tcp_channel, base);
+
+	cq->driver = driver;
+	pthread_mutex_lock(&ch->lock);
+	ch->driver = driver;
+	pthread_mutex_unlock(&ch->lock);
+}
+
+void cq_clear_driver(struct rp_cq *base, struct cq_driver *driver)
+{
+	struct tcp_cq *cq = container_of(base, struct tcp_cq, base);
+	struct tcp_channel *ch = container_of(base->channel, struct tcp_channel, base);
+
+	if (cq->driver != driver)
+		return;
+	cq->driver = NULL;
+	pthread_mutex_lock(&ch->lock);
+	ch->driver = NULL;
+	if (ch->driving)
+		notify_post(&ch->notify); /* it looks there, and leaves */
+	while (ch->driving)
+		pthread_cond_wait(&ch->gone, &ch->lock);
+	pthread_mutex_unlock(&ch->lock);
 }
 
 static int grow(struct tcp_cq *cq, uint32_t size)

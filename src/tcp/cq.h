@@ -9,6 +9,10 @@
  * next completion, once; a channel keeps the queues that told, in order. A queue
  * is at most once in that list.
  *
+ * A driver is the connection whose requests complete here. A thread that finds the
+ * queue empty, or waits on the channel, lets it move its own bytes instead of
+ * leaving that to the engine and being woken by it; see drive.c.
+ *
  * Locks: cq->lock, then channel->lock, then the notify's; all leaves towards the
  * rest, so completions may be pushed under a connection's lock.
  */
@@ -23,11 +27,26 @@
 #include "tcp/notify.h"
 #include "tcp/wq.h"
 
+struct tcp_channel;
+
+struct cq_driver {
+	/* Try once; does not block. No lock is held. */
+	void (*poll)(struct cq_driver *d);
+	/* Until channel_told_me() or the channel's descriptor is readable, or there is
+	 * nothing to drive. No lock is held. */
+	void (*wait)(struct cq_driver *d, struct tcp_channel *ch);
+};
+
 struct tcp_channel {
 	struct rp_channel base;
 	struct notify notify;
 	pthread_mutex_t lock;
+	pthread_cond_t gone;	/* the driving thread has left */
 	struct list told;	/* tcp_cq.told */
+	struct cq_driver *driver; /* or NULL */
+	bool driving;		/* by this thread: */
+	pthread_t thread;
+	unsigned direct;	/* queues it was told of while driving, not by notify */
 };
 
 struct cqe {
@@ -48,6 +67,7 @@ struct tcp_cq {
 	uint32_t head;		/* of the ring, free-running */
 	uint32_t tail;
 	bool armed;
+	struct cq_driver *driver; /* or NULL */
 	struct list told;	/* in channel->told, or alone; by channel->lock */
 };
 
@@ -65,6 +85,11 @@ int cq_poll(struct rp_cq *cq, int n, struct ibv_wc *wc);
 int cq_reserve(struct rp_cq *cq, uint32_t n);
 void cq_push(struct rp_cq *cq, const struct ibv_wc *wc, struct wq_slots *slots,
 		uint32_t n_slots);
+/* The connection begins to drive queue and channel, or ends (returns when no thread
+ * does it any more). */
+void cq_set_driver(struct rp_cq *cq, struct cq_driver *driver);
+void cq_clear_driver(struct rp_cq *cq, struct cq_driver *driver);
+bool channel_told_me(struct tcp_channel *ch); /* asked by the driving thread */
 /* A work queue goes: its unpolled completions stay, its slots are forgotten. */
 void cq_forget(struct rp_cq *cq, const struct wq_slots *slots);
 

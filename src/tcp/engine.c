@@ -24,8 +24,8 @@
 
 enum {
 	EPOLL_BATCH = 64,
-	WHEEL_SLOTS = 256,
-	WHEEL_TICK_MS = 8,
+	WHEEL_SLOTS = 512,
+	WHEEL_TICK_MS = 2,
 };
 
 struct slot {
@@ -53,6 +53,7 @@ struct engine {
 	struct list wheel[WHEEL_SLOTS];
 	unsigned n_timers;
 	int64_t wheel_time;	/* all deadlines up to here have been served */
+	int64_t soonest;	/* no timer runs out before */
 };
 
 int64_t engine_now(void)
@@ -158,16 +159,19 @@ static void timers_serve(struct engine *e, int64_t now)
 /* How long epoll_wait may sleep: to the next slot of the wheel in use. */
 static int timers_wait(struct engine *e, int limit_ms)
 {
-	int64_t now = engine_now();
-	int ms;
+	int64_t now, ms;
 
 	if (e->n_timers == 0)
 		return limit_ms;
-	for (ms = 0; ms < WHEEL_SLOTS * WHEEL_TICK_MS; ms += WHEEL_TICK_MS)
-		if (!list_empty(wheel_slot(e, now + ms)))
-			break;
-	ms = ms ? ms : 1;
-	return limit_ms >= 0 && limit_ms < ms ? limit_ms : ms;
+	now = engine_now();
+	if (e->soonest <= now) {
+		for (ms = 0; ms < WHEEL_SLOTS * WHEEL_TICK_MS; ms += WHEEL_TICK_MS)
+			if (!list_empty(wheel_slot(e, now + ms)))
+				break;
+		e->soonest = now + (ms ? ms : 1);
+	}
+	ms = e->soonest - now;
+	return limit_ms >= 0 && limit_ms < ms ? limit_ms : (int)ms;
 }
 
 /* ---- the step ----------------------------------------------------------------- */
@@ -397,8 +401,11 @@ void watch_timer(struct watch *w, int delay_ms)
 		w->deadline = engine_now() + delay_ms;
 		list_add_tail(wheel_slot(e, w->deadline + WHEEL_TICK_MS - 1), &w->timer);
 		e->n_timers++;
-		if (e->asleep)
-			engine_wake(e);
+		if (e->n_timers == 1 || w->deadline < e->soonest) {
+			e->soonest = w->deadline;
+			if (e->asleep)
+				engine_wake(e);
+		}
 	}
 	pthread_mutex_unlock(&e->lock);
 }

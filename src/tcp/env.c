@@ -56,6 +56,7 @@ static void env_read(void)
 	env.handshake_ms = (int)env_number("RPMA_TCP_HANDSHAKE_MS", 5000, 1, 3600000);
 	env.half_open = (unsigned)env_number("RPMA_TCP_HALF_OPEN", 1024, 1, 1000000);
 	env.dead_peer_ms = (int)env_number("RPMA_TCP_DEAD_PEER_MS", 15000, 1000, 3600000);
+	env.spin_us = (int)env_number("RPMA_TCP_SPIN_US", 0, 0, 1000000);
 	env.linger_ms = (int)env_number("RPMA_TCP_LINGER_MS", 3000, 1, 3600000);
 }
 

@@ -29,6 +29,8 @@ struct tcp_env {
 				 * one more drops the oldest */
 	int dead_peer_ms;	/* RPMA_TCP_DEAD_PEER_MS: silence of the other host's
 				 * TCP after which it is dead */
+	int spin_us;		/* RPMA_TCP_SPIN_US: a waiting thread looks at its
+				 * connection for so long before it sleeps */
 	int linger_ms;		/* RPMA_TCP_LINGER_MS: an ending connection has this
 				 * long to bring out what is posted, and again for the
 				 * other side to close */

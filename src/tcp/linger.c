@@ -81,12 +81,13 @@ void linger_start(struct engine *engine, int fd)
 	}
 	l->fd = fd;
 	watch_add(engine, &l->watch, linger_serve);
+	/* Under the lock, which the engine needs to end it: it may be quicker. */
 	pthread_mutex_lock(&lock);
 	list_add_tail(&lingers, &l->node);
-	pthread_mutex_unlock(&lock);
 	watch_timer(&l->watch, tcp_env()->linger_ms);
 	if (watch_attach(&l->watch, fd, EPOLLIN))
 		watch_timer(&l->watch, 0);
+	pthread_mutex_unlock(&lock);
 }
 
 void linger_stop(void)

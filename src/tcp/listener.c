@@ -10,7 +10,9 @@
  * the oldest, so that a flood of them does not keep real clients out.
  *
  * Lock: listener->lock, for the two lists; taken under nothing, before the
- * engine's. Whoever takes a half-open connection out of the list owns it.
+ * engine's and the notify's. Whoever takes a half-open connection out of the list
+ * owns it; from the list of strangers to that of the pending it goes in one step,
+ * so that listener_destroy() finds it in one of them, or sees that it is leaving.
  */
 
 #include <errno.h>
@@ -48,59 +50,70 @@ struct tcp_listener {
 	struct list pending;
 	unsigned n_half_open;
 	unsigned n_pending;
+	bool leaving;		/* the engine is destroying one taken out */
+	pthread_cond_t left;	/* ... and is done */
 };
 
 /* ---- strangers ------------------------------------------------------------------ */
 
-/* True: it was in the list, and is the caller's now. */
+/* l->lock held. False: it is not in the list any more, somebody else has it. */
 static bool half_open_take(struct tcp_listener *l, struct tcp_conn *c)
 {
-	bool mine;
+	bool mine = !list_empty(&c->node);
 
-	pthread_mutex_lock(&l->lock);
-	mine = !list_empty(&c->node);
 	list_del(&c->node);
 	l->n_half_open -= mine;
-	pthread_mutex_unlock(&l->lock);
 	return mine;
 }
 
-/* The request is whole: the application's turn. False: it has enough already. */
-static bool make_pending(struct tcp_listener *l, struct tcp_conn *c)
+/* l->lock held. The request is whole: the application's turn. */
+static void make_pending(struct tcp_listener *l, struct tcp_conn *c)
 {
-	bool room;
-
 	watch_detach(&c->watch);
 	watch_timer(&c->watch, -1);
 	c->watch.fn = conn_serve;
+	c->state = CONN_PENDING;
+	list_add_tail(&l->pending, &c->node);
+	l->n_pending++;
+	notify_post(&l->notify);
+}
+
+static void half_open_drop(struct tcp_listener *l, struct tcp_conn *c, int why)
+{
+	if (why < 0)
+		rp_log_info("%s is no client of ours: %s", c->name, RP_STRERROR(-why));
+	else
+		rp_log_warning("too many requests wait for the application, %s is refused", c->name);
+	conn_destroy(&c->base);
 	pthread_mutex_lock(&l->lock);
-	room = l->n_pending < tcp_env()->half_open;
-	if (room) {
-		c->state = CONN_PENDING;
-		list_add_tail(&l->pending, &c->node);
-		l->n_pending++;
-	}
+	l->leaving = false;
+	pthread_cond_signal(&l->left);
 	pthread_mutex_unlock(&l->lock);
-	if (room)
-		notify_post(&l->notify);
-	return room;
 }
 
 static void half_open_serve(struct watch *w, uint32_t events)
 {
 	struct tcp_conn *c = container_of(w, struct tcp_conn, watch);
 	struct tcp_listener *l = c->listener;
-	int r = events & WATCH_TIMER ? -ETIMEDOUT : handshake_read_request(c);
+	bool drop = false;
+	int r = 0;
 
-	if (r == 0 || !half_open_take(l, c))
+	conn_lock(c); /* conn_destroy() may be closing the socket */
+	if (c->fd >= 0)
+		r = events & WATCH_TIMER ? -ETIMEDOUT : handshake_read_request(c);
+	conn_unlock(c);
+	if (r == 0)
 		return;
-	if (r < 0) {
-		rp_log_info("%s is no client of ours: %s", c->name, RP_STRERROR(-r));
-		conn_destroy(&c->base);
-	} else if (!make_pending(l, c)) {
-		rp_log_warning("too many requests wait for the application, %s is refused", c->name);
-		conn_destroy(&c->base);
+	pthread_mutex_lock(&l->lock);
+	if (half_open_take(l, c)) {
+		drop = r < 0 || l->n_pending >= tcp_env()->half_open;
+		l->leaving = drop;
+		if (!drop)
+			make_pending(l, c);
 	}
+	pthread_mutex_unlock(&l->lock);
+	if (drop)
+		half_open_drop(l, c, r);
 }
 
 static void drop_oldest(struct tcp_listener *l)
@@ -150,10 +163,12 @@ static void door_serve(struct watch *w, uint32_t events)
 	struct door *d = container_of(w, struct door, watch);
 	struct sockaddr_storage sa;
 	socklen_t len;
-	int fd;
+	int fd, err;
 
-	if (events & WATCH_TIMER)
-		watch_attach(w, d->fd, EPOLLIN);
+	if ((events & WATCH_TIMER) && watch_attach(w, d->fd, EPOLLIN)) {
+		watch_timer(w, RETRY_MS);
+		return;
+	}
 	for (int i = 0; i < ACCEPTS; i++) {
 		len = sizeof(sa);
 		fd = accept4(d->fd, (struct sockaddr *)&sa, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
@@ -161,13 +176,14 @@ static void door_serve(struct watch *w, uint32_t events)
 			admit(d->listener, fd, (struct sockaddr *)&sa, len);
 			continue;
 		}
-		if (out_of_resources(errno)) {
+		err = errno;
+		if (out_of_resources(err)) {
 			/* The client stays in the system's queue; we try again. */
-			rp_log_error("cannot accept a connection: %s", RP_STRERROR(errno));
+			rp_log_error("cannot accept a connection: %s", RP_STRERROR(err));
 			watch_detach(w);
 			watch_timer(w, RETRY_MS);
 		}
-		if (errno != ECONNABORTED && errno != EINTR)
+		if (err != ECONNABORTED && err != EINTR)
 			return;
 	}
 }
@@ -261,6 +277,7 @@ int listener_create(struct rp_pd *pd, const char *addr, const char *port,
 	}
 	l->base = (struct rp_listener){ .pd = pd, .fd = l->notify.fd };
 	pthread_mutex_init(&l->lock, NULL);
+	pthread_cond_init(&l->left, NULL);
 	pd_use(pd);
 	list_init(&l->half_open);
 	list_init(&l->pending);
@@ -293,18 +310,30 @@ static struct tcp_conn *pop(struct tcp_listener *l, struct list *from, unsigned 
 int listener_next(struct rp_listener *base, struct rp_conn **conn)
 {
 	struct tcp_listener *l = container_of(base, struct tcp_listener, base);
-	struct tcp_conn *c;
-	int err;
+	struct tcp_conn *c = NULL;
+	int err = notify_enter(&l->notify);
 
+	if (err)
+		return err;
 	do {
 		err = notify_wait(&l->notify);
-		if (err)
-			return err;
-		c = pop(l, &l->pending, &l->n_pending);
-	} while (c == NULL);
+		if (err == 0)
+			c = pop(l, &l->pending, &l->n_pending);
+	} while (err == 0 && c == NULL);
+	notify_leave(&l->notify);
+	if (err)
+		return err;
 	c->listener = NULL;
 	*conn = &c->base;
 	return 0;
+}
+
+static void wait_leaving(struct tcp_listener *l)
+{
+	pthread_mutex_lock(&l->lock);
+	while (l->leaving)
+		pthread_cond_wait(&l->left, &l->lock);
+	pthread_mutex_unlock(&l->lock);
 }
 
 int listener_destroy(struct rp_listener *base)
@@ -316,14 +345,16 @@ int listener_destroy(struct rp_listener *base)
 		watch_del(&l->doors[i].watch);
 		close(l->doors[i].fd);
 	}
-	notify_close(&l->notify);
 	while ((c = pop(l, &l->half_open, &l->n_half_open)) != NULL)
 		conn_destroy(&c->base);
+	wait_leaving(l);
+	notify_close(&l->notify); /* nobody posts any more */
 	while ((c = pop(l, &l->pending, &l->n_pending)) != NULL) {
 		conn_reject(&c->base);
 		conn_destroy(&c->base);
 	}
 	pd_unuse(base->pd);
+	pthread_cond_destroy(&l->left);
 	pthread_mutex_destroy(&l->lock);
 	free(l);
 	return 0;

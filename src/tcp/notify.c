@@ -38,7 +38,7 @@ void notify_post(struct notify *n)
 	notify_add(n, 1);
 }
 
-static bool notify_enter(struct notify *n)
+int notify_enter(struct notify *n)
 {
 	bool open;
 
@@ -46,19 +46,25 @@ static bool notify_enter(struct notify *n)
 	open = !n->closing;
 	n->waiters += open;
 	pthread_mutex_unlock(&n->lock);
-	return open;
+	return open ? 0 : -ECANCELED;
 }
 
-static bool notify_leave(struct notify *n)
+void notify_leave(struct notify *n)
 {
-	bool open;
-
 	pthread_mutex_lock(&n->lock);
-	open = !n->closing;
-	if (--n->waiters == 0 && !open)
+	if (--n->waiters == 0 && n->closing)
 		pthread_cond_signal(&n->left);
 	pthread_mutex_unlock(&n->lock);
-	return open;
+}
+
+static bool notify_closing(struct notify *n)
+{
+	bool closing;
+
+	pthread_mutex_lock(&n->lock);
+	closing = n->closing;
+	pthread_mutex_unlock(&n->lock);
+	return closing;
 }
 
 int notify_wait(struct notify *n)
@@ -67,13 +73,11 @@ int notify_wait(struct notify *n)
 	ssize_t r;
 	int err;
 
-	if (!notify_enter(n))
-		return -ECANCELED;
 	do
 		r = read(n->fd, &one, sizeof(one));
 	while (r < 0 && errno == EINTR);
 	err = r < 0 ? -errno : 0;
-	return notify_leave(n) ? err : -ECANCELED;
+	return notify_closing(n) ? -ECANCELED : err;
 }
 
 void notify_close(struct notify *n)

@@ -10,8 +10,10 @@
  * it must bear that a wait returns with its queue empty (the thing was taken
  * back).
  *
- * notify_close() may run while others wait: they return -ECANCELED, and it
- * returns after the last of them has left. Lock: its own, a leaf.
+ * Who waits does so between notify_enter() and notify_leave(), and looks into
+ * the queue in there, too: notify_close() may run meanwhile, makes the waits
+ * return -ECANCELED, and returns after the last has left, so that the owner may
+ * go. Lock: its own, a leaf.
  */
 
 #ifndef RPMA_TCP_NOTIFY_H
@@ -30,8 +32,10 @@ struct notify {
 
 int notify_init(struct notify *n);
 void notify_post(struct notify *n);
+int notify_enter(struct notify *n); /* -ECANCELED: it is being closed */
 /* 0: one post consumed; -EAGAIN: none, and O_NONBLOCK is set; -ECANCELED. */
 int notify_wait(struct notify *n);
+void notify_leave(struct notify *n);
 void notify_close(struct notify *n);
 
 #endif /* RPMA_TCP_NOTIFY_H */

@@ -65,6 +65,9 @@ int conn_setup_qp(struct rp_conn *base, const struct rp_qp_attr *attr)
 	c->recv_cq = attr->recv_cq;
 	c->srq = attr->srq;
 	c->setup = true;
+	cq_set_driver(c->send_cq, &c->driver);
+	if (c->srq == NULL)
+		cq_set_driver(c->recv_cq, &c->driver);
 	return 0;
 }
 
@@ -99,6 +102,13 @@ static enum ibv_wc_opcode sent_opcode(const struct swqe *w)
 	return (enum ibv_wc_opcode)opcode[w->opcode];
 }
 
+/* Indices are compared by their distance, so none may fall behind too far. */
+static void catch_up(uint32_t *index, uint32_t done)
+{
+	if ((int32_t)(done - *index) > 0)
+		*index = done;
+}
+
 /* Request sq.done is over. */
 static void sq_end(struct tcp_conn *c, enum ibv_wc_status status)
 {
@@ -111,6 +121,9 @@ static void sq_end(struct tcp_conn *c, enum ibv_wc_status status)
 		.qp_num = c->base.qp_num,
 	};
 
+	catch_up(&c->sq.signaled, c->sq.done);
+	catch_up(&c->sq.covered, c->sq.done);
+	catch_up(&c->tx.receiver, c->sq.done);
 	c->sq.silent++;
 	if (status == IBV_WC_SUCCESS && !(w->flags & RP_WR_SIGNALED))
 		return;
@@ -221,10 +234,10 @@ int post_send(struct rp_conn *base, const struct rp_send_wr *wr)
 		err = -ENOMEM;
 	if (err == 0) {
 		fill_swqe(sq_entry(c, c->sq.posted++), wr);
-		if (c->state <= CONN_DRAIN)
-			conn_progress(c);
-		else
+		if (c->state > CONN_DRAIN)
 			qp_flush(c);
+		else if (!drive_may_hold(c, wr))
+			conn_progress(c);
 	}
 	conn_unlock(c);
 	return err;

@@ -21,7 +21,7 @@ static void patrol(struct tcp_conn *c)
 	struct tcp_info info;
 	socklen_t len = sizeof(info);
 
-	c->patrol = false;
+	c->patrol = 0;
 	if (getsockopt(c->fd, IPPROTO_TCP, TCP_INFO, &info, &len))
 		return;
 	if ((info.tcpi_unacked == 0 && info.tcpi_probes == 0) ||
@@ -45,7 +45,10 @@ static void on_timer(struct tcp_conn *c)
 		conn_dead(c, RPMA_CONN_LOST);
 		break;
 	case CONN_OPEN:
-		patrol(c);
+		if (c->patrol && engine_now() >= c->patrol)
+			patrol(c);
+		if (c->state == CONN_OPEN)
+			drive_tick(c);
 		break;
 	case CONN_DRAIN:
 	case CONN_FIN:

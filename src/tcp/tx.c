@@ -119,16 +119,23 @@ static bool have_room(const struct tcp_conn *c, size_t payload)
 		room(c) >= in_place_bytes(c) + payload + TX_OVERHEAD;
 }
 
-/* An FPDU of hdr_len staged bytes of headers and nothing else. */
-static void stage_message(struct tcp_conn *c, size_t hdr_len)
+/* An FPDU of hdr_len bytes of headers and len of payload that both stand at the
+ * stage already. */
+static void stage_fpdu(struct tcp_conn *c, size_t hdr_len, size_t len)
 {
 	uint8_t *p = stage_at(c);
 
-	stage(c, hdr_len + fpdu_put_trailer(p + hdr_len, p, hdr_len, NULL, 0, c->crc));
+	stage(c, hdr_len + len +
+			fpdu_put_trailer(p + hdr_len + len, p, hdr_len, p + hdr_len, len, c->crc));
 	c->tx.any_sent = true;
 }
 
-/* Payload of len bytes behind hdr_len bytes of headers at the stage. */
+static void stage_headers(struct tcp_conn *c, size_t hdr_len)
+{
+	stage_fpdu(c, hdr_len, 0);
+}
+
+/* An FPDU of hdr_len bytes of headers at the stage and len bytes of the region. */
 static int stage_payload(struct tcp_conn *c, size_t hdr_len, struct tcp_mr *mr, uint64_t addr,
 		size_t len)
 {
@@ -139,17 +146,14 @@ static int stage_payload(struct tcp_conn *c, size_t hdr_len, struct tcp_mr *mr, 
 		stage(c, hdr_len);
 		stage_in_place(c, mr, addr, len);
 		stage(c, fpdu_put_trailer(stage_at(c), p, hdr_len, NULL, len, false));
-	} else {
-		err = mem_read(mr, addr, p + hdr_len, len);
-		mem_close(mr);
-		if (err)
-			return err;
-		stage(c, hdr_len + len +
-				fpdu_put_trailer(p + hdr_len + len, p, hdr_len, p + hdr_len, len,
-					c->crc));
+		c->tx.any_sent = true;
+		return 0;
 	}
-	c->tx.any_sent = true;
-	return 0;
+	err = mem_read(mr, addr, p + hdr_len, len);
+	mem_close(mr);
+	if (err == 0)
+		stage_fpdu(c, hdr_len, len);
+	return err;
 }
 
 /* ---- our requests ------------------------------------------------------------------ */
@@ -209,12 +213,9 @@ static bool put_segment(struct tcp_conn *c, struct swqe *w)
 			(uint32_t)tx->off, len);
 	if (w->flags & RP_WR_INLINE) {
 		memcpy(stage_at(c) + hdr, w->data + tx->off, len);
-		stage(c, hdr + len +
-				fpdu_put_trailer(stage_at(c) + hdr + len, stage_at(c), hdr,
-					stage_at(c) + hdr, len, c->crc));
-		tx->any_sent = true;
+		stage_fpdu(c, hdr, len);
 	} else if (len == 0) {
-		stage_message(c, hdr);
+		stage_fpdu(c, hdr, 0);
 	} else if (mem_open_local(c->base.pd, w->lkey, w->addr + tx->off, len, usage, &mr) ||
 		stage_payload(c, hdr, mr, w->addr + tx->off, len)) {
 		local_error(c);
@@ -231,7 +232,7 @@ static bool put_imm(struct tcp_conn *c, const struct swqe *w)
 
 	if (!have_room(c, 0) || !window_open(c, FPDU_IMM_HDR))
 		return false;
-	stage_message(c, fpdu_put_imm(stage_at(c), c->tx.send_msn++, high << 32 | w->imm));
+	stage_headers(c, fpdu_put_imm(stage_at(c), c->tx.send_msn++, high << 32 | w->imm));
 	c->tx.imm_sent = true;
 	c->tx.bytes += FPDU_IMM_HDR;
 	return true;
@@ -263,7 +264,8 @@ static bool put_write(struct tcp_conn *c, struct swqe *w)
 	return !(w->flags & RP_WR_IMM) || put_imm(c, w);
 }
 
-/* A slot among the requests that wait for an answer; NULL: as many as agreed. */
+/* A slot among the requests that wait for an answer; NULL: as many as agreed, or
+ * no room. last: the answer tells that the requests before covers are over. */
 static struct orq_entry *orq_add(struct tcp_conn *c, int type, uint32_t covers, bool last,
 		uint32_t size)
 {
@@ -275,7 +277,6 @@ static struct orq_entry *orq_add(struct tcp_conn *c, int type, uint32_t covers, 
 	*o = (struct orq_entry){
 		.type = type,
 		.covers = covers,
-		.last = last,
 		.msn = c->tx.read_msn++,
 		.sink_stag = SINK_STAG,
 		.size = size,
@@ -297,7 +298,7 @@ static void stage_read(struct tcp_conn *c, const struct orq_entry *o, uint32_t r
 		.src_to = remote_addr,
 	};
 
-	stage_message(c, fpdu_put_read_req(stage_at(c), o->msn, &r));
+	stage_headers(c, fpdu_put_read_req(stage_at(c), o->msn, &r));
 }
 
 /* The sink is judged before the request goes out: an answer that has nowhere to
@@ -339,7 +340,7 @@ static bool put_flush(struct tcp_conn *c, struct swqe *w)
 		if (o == NULL)
 			return false;
 		w->msn = o->msn;
-		stage_message(c, fpdu_put_flush_req(stage_at(c), o->msn, &r));
+		stage_headers(c, fpdu_put_flush_req(stage_at(c), o->msn, &r));
 		c->tx.off += r.length;
 	} while (c->tx.off < w->length);
 	return true;
@@ -360,7 +361,7 @@ static bool put_atomic_write(struct tcp_conn *c, struct swqe *w)
 		return false;
 	w->msn = r.id = o->msn;
 	memcpy(&r.data, w->data, sizeof(r.data));
-	stage_message(c, fpdu_put_atomic_req(stage_at(c), o->msn, &r));
+	stage_headers(c, fpdu_put_atomic_req(stage_at(c), o->msn, &r));
 	return true;
 }
 
@@ -465,7 +466,7 @@ static bool put_rtr(struct tcp_conn *c)
 	struct orq_entry *o;
 
 	if (!c->tx.rtr_read) {
-		stage_message(c, fpdu_put_tagged(stage_at(c), RDMAP_WRITE, true, 1, 0, 0));
+		stage_headers(c, fpdu_put_tagged(stage_at(c), RDMAP_WRITE, true, 1, 0, 0));
 	} else {
 		o = orq_add(c, ORQ_PROBE, c->tx.staged, false, 0);
 		if (o == NULL)
@@ -476,7 +477,7 @@ static bool put_rtr(struct tcp_conn *c)
 			r.src_to = MPA_CAP_MAGIC;
 			r.sink_to = o->sink_to = handshake_own_caps();
 		}
-		stage_message(c, fpdu_put_read_req(stage_at(c), o->msn, &r));
+		stage_headers(c, fpdu_put_read_req(stage_at(c), o->msn, &r));
 	}
 	c->tx.rtr_due = false;
 	return true;
@@ -498,7 +499,7 @@ static bool put_read_segment(struct tcp_conn *c, struct irq_entry *q, enum iwarp
 	hdr = fpdu_put_tagged(stage_at(c), RDMAP_READ_RESP, len == rest, q->read.sink_stag,
 		q->read.sink_to + q->sent, len);
 	if (len == 0) {
-		stage_message(c, hdr);
+		stage_fpdu(c, hdr, 0);
 		return true;
 	}
 	*err = answer_open_read(c, q->read.src_stag, src, len, &mr);
@@ -536,11 +537,11 @@ static bool put_answer(struct tcp_conn *c)
 	} else if (!q->ready) {
 		return false;
 	} else if (q->opcode == RDMAP_FLUSH_REQ) {
-		stage_message(c, fpdu_put_flush_resp(stage_at(c), c->tx.resp_msn++));
+		stage_headers(c, fpdu_put_flush_resp(stage_at(c), c->tx.resp_msn++));
 	} else {
 		struct rdmap_atomic_resp r = { q->atomic.id, q->original };
 
-		stage_message(c, fpdu_put_atomic_resp(stage_at(c), c->tx.resp_msn++, &r));
+		stage_headers(c, fpdu_put_atomic_resp(stage_at(c), c->tx.resp_msn++, &r));
 	}
 	c->irq.head++;
 	answer_work(c);
@@ -552,7 +553,7 @@ static bool put_terminate(struct tcp_conn *c)
 	if (c->state != CONN_TERM || c->cause.err == IWARP_OK || ring_count(&c->irq) > 0 ||
 		!have_room(c, 0))
 		return false;
-	stage_message(c, terminate_encode(stage_at(c), &c->cause));
+	stage_headers(c, terminate_encode(stage_at(c), &c->cause));
 	c->cause.err = IWARP_OK;
 	return true;
 }

@@ -6,7 +6,8 @@
  */
 
 #include <netdb.h>
-#include <string.h>
+#include <stdint.h>
+#include <stdlib.h>
 
 #include "base/list.h"
 #include "base/log.h"
@@ -25,6 +26,15 @@ static int gai_errno(int gai)
 	}
 }
 
+/* getaddrinfo(3) takes any number, and 16 bits of it. */
+static bool is_port(const char *port)
+{
+	char *end;
+	long n = strtol(port, &end, 10);
+
+	return end == port || *end || (n >= 0 && n <= UINT16_MAX);
+}
+
 int rv_getaddrinfo(const char *addr, const char *port, int flags, struct rdma_addrinfo **rai)
 {
 	struct rdma_addrinfo hints = {
@@ -32,9 +42,11 @@ int rv_getaddrinfo(const char *addr, const char *port, int flags, struct rdma_ad
 		.ai_qp_type = IBV_QPT_RC,
 		.ai_port_space = RDMA_PS_TCP,
 	};
-	int gai = rdma_getaddrinfo(addr, port, &hints, rai);
-	int ret;
+	int gai, ret;
 
+	if (port && !is_port(port))
+		return -EINVAL;
+	gai = rdma_getaddrinfo(addr, port, &hints, rai);
 	if (!gai)
 		return 0;
 	ret = gai_errno(gai);

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026, the librpma authors */
+
+/*
+ * drive.c -- a thread of the program moves its own connection; see conn.h, cq.h
+ *
+ * Being woken by the engine costs a hand-over between threads for each message.
+ * So a thread that waits for a completion watches the socket itself meanwhile, and
+ * one that polls all the time reads it at every look; the engine then does not.
+ *
+ * That a thread polls all the time is seen by POLLS looks in a row, each within
+ * POLL_GAP_NS of the one before. It is given up when it has not looked for a tick
+ * (CONN_TICK_MS): then the engine reads again. Meanwhile small unsignalled requests
+ * wait for what is posted behind them, and go out with it, at the next look, or at
+ * the tick.
+ */
+
+#include <poll.h>
+#include <time.h>
+
+#include "tcp/conn.h"
+#include "tcp/env.h"
+
+enum {
+	POLLS = 8,
+	POLL_GAP_NS = 5000,
+	HOLD_MAX = 32,		/* requests */
+	HOLD_BYTES = 4096,	/* of one */
+};
+
+static int64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+}
+
+/* ---- polling ------------------------------------------------------------------- */
+
+static bool polls_all_the_time(struct tcp_conn *c)
+{
+	int64_t now;
+
+	if (c->polled)
+		return true;
+	now = now_ns();
+	c->polls = now - c->last_poll < POLL_GAP_NS ? c->polls + 1 : 0;
+	c->last_poll = now;
+	if (c->polls < POLLS)
+		return false;
+	c->polls = 0;
+	c->polled = true;
+	conn_set_timer(c);
+	return true;
+}
+
+static void drive_poll(struct cq_driver *d)
+{
+	struct tcp_conn *c = container_of(d, struct tcp_conn, driver);
+
+	if (pthread_mutex_trylock(&c->lock))
+		return; /* somebody else is at it */
+	if (c->state == CONN_OPEN && polls_all_the_time(c)) {
+		c->polled_lately = true;
+		rx_run(c);
+		conn_progress(c);
+	}
+	conn_unlock(c);
+}
+
+void drive_tick(struct tcp_conn *c)
+{
+	c->polled = c->polled && c->polled_lately;
+	c->polled_lately = false;
+	conn_set_timer(c);
+}
+
+bool drive_may_hold(const struct tcp_conn *c, const struct rp_send_wr *wr)
+{
+	return c->polled && c->state == CONN_OPEN && !(wr->flags & RP_WR_SIGNALED) &&
+		(wr->opcode == RP_OP_WRITE || wr->opcode == RP_OP_SEND) &&
+		wr->length <= HOLD_BYTES && c->sq.posted - c->tx.staged < HOLD_MAX;
+}
+
+/* ---- waiting -------------------------------------------------------------------- */
+
+/* Look at the socket for a while before going to sleep. Lock held on entry and
+ * exit. */
+static void spin(struct tcp_conn *c, struct tcp_channel *ch)
+{
+	int64_t end = tcp_env()->spin_us ? now_ns() + tcp_env()->spin_us * INT64_C(1000) : 0;
+
+	while (end && c->state == CONN_OPEN && !channel_told_me(ch) && now_ns() < end) {
+		conn_unlock(c); /* others may want to post */
+		conn_lock(c);
+		rx_run(c);
+		conn_progress(c);
+	}
+}
+
+static void drive_wait(struct cq_driver *d, struct tcp_channel *ch)
+{
+	struct tcp_conn *c = container_of(d, struct tcp_conn, driver);
+	struct pollfd fds[] = { { .fd = ch->notify.fd, .events = POLLIN }, { .events = POLLIN } };
+
+	conn_lock(c);
+	c->waiting++;
+	conn_progress(c);
+	spin(c, ch);
+	while (c->state == CONN_OPEN && !c->rx.full && !channel_told_me(ch)) {
+		fds[1].fd = c->fd;
+		conn_unlock(c);
+		poll(fds, 2, -1);
+		conn_lock(c);
+		if (fds[0].revents)
+			break;
+		rx_run(c);
+		conn_progress(c);
+	}
+	c->waiting--;
+	conn_update_watch(c);
+	conn_unlock(c);
+}
+
+void drive_init(struct tcp_conn *c)
+{
+	c->driver.poll = drive_poll;
+	c->driver.wait = drive_wait;
+}
