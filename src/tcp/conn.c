@@ -254,7 +254,7 @@ void conn_set_timer(struct tcp_conn *c)
 {
 	int64_t left = c->patrol - engine_now();
 
-	if (c->polled)
+	if (c->polled || c->holding)
 		watch_timer(&c->watch, CONN_TICK_MS);
 	else if (c->patrol)
 		watch_timer(&c->watch, left > 0 ? (int)left : 0);

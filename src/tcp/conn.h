@@ -252,6 +252,11 @@ struct tcp_conn {
 	bool polled_lately;	/* ... as long as it has done so since the last tick */
 	unsigned polls;		/* in a row, each soon after the one before */
 	int64_t last_poll;	/* ns, monotonic */
+	bool holding;		/* requests may be held; a tick sends them ... */
+	bool held_lately;	/* ... as long as some were since the last tick */
+	bool last_holdable;	/* the last request posted might have been held */
+	unsigned pairs;		/* times that such a one was followed by another at once */
+	int64_t last_post;	/* ns, monotonic */
 
 	/* agreed at start-up */
 	bool crc;
@@ -434,7 +439,7 @@ static inline struct swqe *sq_entry(const struct tcp_conn *c, uint32_t i)
 void drive_init(struct tcp_conn *c);
 void drive_tick(struct tcp_conn *c); /* the timer, in state OPEN: is it still polled? */
 /* A request just posted may wait for the next one, to go out with it. */
-bool drive_may_hold(const struct tcp_conn *c, const struct rp_send_wr *wr);
+bool drive_hold(struct tcp_conn *c, const struct rp_send_wr *wr);
 
 /* ---- serve.c ------------------------------------------------------------------------ */
 

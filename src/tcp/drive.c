@@ -10,9 +10,13 @@
  *
  * That a thread polls all the time is seen by POLLS looks in a row, each within
  * POLL_GAP_NS of the one before. It is given up when it has not looked for a tick
- * (CONN_TICK_MS): then the engine reads again. Meanwhile small unsignalled requests
- * wait for what is posted behind them, and go out with it, at the next look, or at
- * the tick.
+ * (CONN_TICK_MS): then the engine reads again.
+ *
+ * A program that posts several requests in a row (a write and its flush, a burst)
+ * should not pay for a system call each. When small unsignalled requests were
+ * followed by another post at once PAIRS times, the next such one is held: it goes
+ * out with what is posted behind it, at the next wait or poll, or at a tick. A
+ * program that breaks its habit waits for the tick once.
  */
 
 #include <poll.h>
@@ -24,6 +28,8 @@
 enum {
 	POLLS = 8,
 	POLL_GAP_NS = 5000,
+	PAIRS = 4,
+	PAIR_GAP_NS = 10000,
 	HOLD_MAX = 32,		/* requests */
 	HOLD_BYTES = 4096,	/* of one */
 };
@@ -63,6 +69,7 @@ static void drive_poll(struct cq_driver *d)
 		return; /* somebody else is at it */
 	if (c->state == CONN_OPEN && polls_all_the_time(c)) {
 		c->polled_lately = true;
+		c->tx.blocked = false; /* if the socket is still full, it says so again */
 		rx_run(c);
 		conn_progress(c);
 	}
@@ -73,14 +80,36 @@ void drive_tick(struct tcp_conn *c)
 {
 	c->polled = c->polled && c->polled_lately;
 	c->polled_lately = false;
+	c->holding = c->held_lately;
+	c->held_lately = false;
 	conn_set_timer(c);
 }
 
-bool drive_may_hold(const struct tcp_conn *c, const struct rp_send_wr *wr)
+/* ---- holding -------------------------------------------------------------------- */
+
+static bool may_be_held(const struct rp_send_wr *wr)
 {
-	return c->polled && c->state == CONN_OPEN && !(wr->flags & RP_WR_SIGNALED) &&
-		(wr->opcode == RP_OP_WRITE || wr->opcode == RP_OP_SEND) &&
-		wr->length <= HOLD_BYTES && c->sq.posted - c->tx.staged < HOLD_MAX;
+	return !(wr->flags & RP_WR_SIGNALED) && wr->length <= HOLD_BYTES &&
+		(wr->opcode == RP_OP_WRITE || wr->opcode == RP_OP_SEND);
+}
+
+bool drive_hold(struct tcp_conn *c, const struct rp_send_wr *wr)
+{
+	int64_t now = now_ns();
+
+	if (c->last_holdable)
+		c->pairs = now - c->last_post < PAIR_GAP_NS ? c->pairs + 1 : 0;
+	c->last_post = now;
+	c->last_holdable = may_be_held(wr);
+	if (!c->last_holdable || c->pairs < PAIRS || c->state != CONN_OPEN ||
+		c->sq.posted - c->tx.staged >= HOLD_MAX)
+		return false;
+	c->held_lately = true;
+	if (!c->holding) {
+		c->holding = true;
+		conn_set_timer(c);
+	}
+	return true;
 }
 
 /* ---- waiting -------------------------------------------------------------------- */
@@ -102,7 +131,7 @@ static void spin(struct tcp_conn *c, struct tcp_channel *ch)
 static void drive_wait(struct cq_driver *d, struct tcp_channel *ch)
 {
 	struct tcp_conn *c = container_of(d, struct tcp_conn, driver);
-	struct pollfd fds[] = { { .fd = ch->notify.fd, .events = POLLIN }, { .events = POLLIN } };
+	struct pollfd fds[] = { { .fd = ch->notify.fd, .events = POLLIN }, { 0 } };
 
 	conn_lock(c);
 	c->waiting++;
@@ -110,11 +139,14 @@ static void drive_wait(struct cq_driver *d, struct tcp_channel *ch)
 	spin(c, ch);
 	while (c->state == CONN_OPEN && !c->rx.full && !channel_told_me(ch)) {
 		fds[1].fd = c->fd;
+		fds[1].events = (short)(POLLIN | (c->tx.blocked ? POLLOUT : 0));
 		conn_unlock(c);
 		poll(fds, 2, -1);
 		conn_lock(c);
 		if (fds[0].revents)
 			break;
+		if (fds[1].revents & POLLOUT)
+			c->tx.blocked = false;
 		rx_run(c);
 		conn_progress(c);
 	}

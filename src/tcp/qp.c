@@ -236,7 +236,7 @@ int post_send(struct rp_conn *base, const struct rp_send_wr *wr)
 		fill_swqe(sq_entry(c, c->sq.posted++), wr);
 		if (c->state > CONN_DRAIN)
 			qp_flush(c);
-		else if (!drive_may_hold(c, wr))
+		else if (!drive_hold(c, wr))
 			conn_progress(c);
 	}
 	conn_unlock(c);
