@@ -109,7 +109,7 @@ int rv_conn_accept(struct rp_conn *base, const void *data, size_t len)
 		return ret;
 	if (rdma_accept(conn->cm.id, &param))
 		return rv_errno();
-	atomic_store(&conn->sendable, true);
+	rv_qp_ready(conn);
 	base->event_fd = conn->cm.gate.fd;
 	return 0;
 }
@@ -165,7 +165,7 @@ static int take(struct gate *gate, void *out)
 	outcome->status = event->status;
 	if (event->event == RDMA_CM_EVENT_ESTABLISHED) {
 		rv_conn_hear(conn, &event->param.conn);
-		atomic_store_explicit(&conn->sendable, true, memory_order_release);
+		rv_qp_ready(conn);
 	}
 	rdma_ack_cm_event(event);
 	/* The other side waits for our answer to its disconnect, and what is still
@@ -208,6 +208,7 @@ int rv_conn_destroy(struct rp_conn *base)
 	struct rv_conn *conn = rv_conn(base);
 	int ret = rv_cm_close(&conn->cm);
 
+	rv_qp_detach(conn);
 	free(conn);
 	return ret;
 }

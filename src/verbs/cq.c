@@ -178,11 +178,14 @@ int rv_cq_arm(struct rp_cq *base)
 
 int rv_cq_poll(struct rp_cq *base, int n, struct ibv_wc *wc)
 {
-	struct ibv_cq *ibv = atomic_load_explicit(&rv_cq(base)->ibv, memory_order_acquire);
+	struct rv_cq *cq = rv_cq(base);
+	struct ibv_cq *ibv = atomic_load_explicit(&cq->ibv, memory_order_acquire);
 	int ret;
 
 	if (ibv == NULL)
 		return 0;
 	ret = ibv_poll_cq(ibv, n, wc);
+	for (int i = 0; i < ret; i++)
+		rv_polled(cq, &wc[i]);
 	return ret < 0 ? -EIO : ret;
 }

@@ -2,10 +2,9 @@
 /* Copyright 2026, the librpma authors */
 
 /*
- * qp.c -- queue pairs, shared receive queues and what is posted to them
+ * qp.c -- queue pairs and shared receive queues
  */
 
-#include <arpa/inet.h>
 #include <stdlib.h>
 
 #include "verbs/verbs.h"
@@ -39,15 +38,12 @@ int rv_srq_destroy(struct rp_srq *base)
 	return ret;
 }
 
-/*
- * How many completions can be waiting at most. Devices round a queue up, but not
- * to more than twice of what was asked for, and only tell when it is made, which
- * needs the completion queue.
- */
+/* How many completions can be waiting at most. A shared queue is the device's alone,
+ * and may take more while some of it wait. */
 static int ready_cqs(const struct rp_qp_attr *attr)
 {
-	uint64_t send = 2 * (uint64_t)attr->sq_size;
-	uint64_t recv = attr->srq ? rv_srq(attr->srq)->size : 2 * (uint64_t)attr->rq_size;
+	uint64_t send = attr->sq_size;
+	uint64_t recv = attr->srq ? 2 * (uint64_t)rv_srq(attr->srq)->size : attr->rq_size;
 	int ret;
 
 	if (attr->send_cq == attr->recv_cq)
@@ -56,11 +52,13 @@ static int ready_cqs(const struct rp_qp_attr *attr)
 	return ret ? ret : rv_cq_ready(rv_cq(attr->recv_cq), recv);
 }
 
-int rv_conn_setup_qp(struct rp_conn *base, const struct rp_qp_attr *attr)
+static int create_qp(struct rv_conn *conn, const struct rp_qp_attr *attr)
 {
-	struct rv_conn *conn = rv_conn(base);
-	struct rp_pd *pd = base->pd;
+	const struct rp_pd *pd = conn->base.pd;
 	struct ibv_qp_init_attr_ex qp = {
+		.send_cq = atomic_load(&rv_cq(attr->send_cq)->ibv),
+		.recv_cq = atomic_load(&rv_cq(attr->recv_cq)->ibv),
+		.srq = attr->srq ? rv_srq(attr->srq)->ibv : NULL,
 		.cap = {
 			.max_send_wr = attr->sq_size,
 			.max_recv_wr = attr->rq_size,
@@ -70,101 +68,76 @@ int rv_conn_setup_qp(struct rp_conn *base, const struct rp_qp_attr *attr)
 		},
 		.qp_type = IBV_QPT_RC,
 		.comp_mask = IBV_QP_INIT_ATTR_PD,
-		.pd = rv_pd(pd)->ibv,
-		.srq = attr->srq ? rv_srq(attr->srq)->ibv : NULL,
+		.pd = rv_pd(conn->base.pd)->ibv,
 		.send_ops_flags = rv_send_ops(pd->dev->caps),
 	};
-	int ret = ready_cqs(attr);
 
-	if (ret)
-		return ret;
-	qp.send_cq = atomic_load(&rv_cq(attr->send_cq)->ibv);
-	qp.recv_cq = atomic_load(&rv_cq(attr->recv_cq)->ibv);
 	/* asking for nothing would already be too much for many devices */
 	if (qp.send_ops_flags)
 		qp.comp_mask |= IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
-	if (rdma_create_qp_ex(conn->cm.id, &qp))
-		return rv_errno();
+	return rdma_create_qp_ex(conn->cm.id, &qp) ? rv_errno() : 0;
+}
+
+/* No queue is the send queue's of two connections, so it can tell whose slot it is
+ * that a completion frees. */
+static void attach(struct rv_conn *conn, const struct rp_qp_attr *attr)
+{
+	conn->send_cq = rv_cq(attr->send_cq);
+	conn->send_cq->sends = &conn->sends;
+	conn->recv_cq = rv_cq(attr->recv_cq);
+	if (!conn->has_srq)
+		conn->recv_cq->recvs = &conn->recvs;
+}
+
+void rv_qp_detach(struct rv_conn *conn)
+{
+	if (conn->send_cq == NULL)
+		return;
+	conn->send_cq->sends = NULL;
+	if (!conn->has_srq)
+		conn->recv_cq->recvs = NULL;
+	pthread_mutex_destroy(&conn->sends.lock);
+	free(conn->sends.signaled);
+}
+
+int rv_conn_setup_qp(struct rp_conn *base, const struct rp_qp_attr *attr)
+{
+	struct rv_conn *conn = rv_conn(base);
+	int ret;
+
+	if (rv_cq(attr->send_cq)->sends)
+		return -EINVAL;
+	conn->sends.signaled = calloc((size_t)attr->sq_size + 1, sizeof(bool));
+	if (conn->sends.signaled == NULL)
+		return -ENOMEM;
+	ret = ready_cqs(attr);
+	if (!ret)
+		ret = create_qp(conn, attr);
+	if (ret) {
+		free(conn->sends.signaled);
+		return ret;
+	}
+	pthread_mutex_init(&conn->sends.lock, NULL);
+	conn->sends.size = attr->sq_size;
+	conn->recvs.size = attr->rq_size;
 	conn->has_srq = attr->srq != NULL;
-	conn->qp_caps = pd->dev->caps & (RP_CAP_FLUSH | RP_CAP_ATOMIC_WRITE);
-	conn->base.qp_num = conn->cm.id->qp->qp_num;
+	attach(conn, attr);
+	conn->qp_caps = base->pd->dev->caps & (RP_CAP_FLUSH | RP_CAP_ATOMIC_WRITE);
+	base->qp_num = conn->cm.id->qp->qp_num;
 	return 0;
 }
 
-static const struct {
-	enum ibv_wr_opcode plain;
-	enum ibv_wr_opcode imm;
-} opcodes[] = {
-	[RP_OP_SEND] = { IBV_WR_SEND, IBV_WR_SEND_WITH_IMM },
-	[RP_OP_WRITE] = { IBV_WR_RDMA_WRITE, IBV_WR_RDMA_WRITE_WITH_IMM },
-	[RP_OP_READ] = { IBV_WR_RDMA_READ, IBV_WR_RDMA_READ },
-};
+/* How long the other side is to wait when it has sent and we had no receive posted:
+ * the preset is 0.65 s. This is the code for 0.64 ms. */
+#define RNR_TIMER 12
 
-static unsigned send_flags(unsigned flags)
+void rv_qp_ready(struct rv_conn *conn)
 {
-	return (flags & RP_WR_SIGNALED ? IBV_SEND_SIGNALED : 0) |
-		(flags & RP_WR_FENCE ? IBV_SEND_FENCE : 0) |
-		(flags & RP_WR_INLINE ? IBV_SEND_INLINE : 0);
-}
+	struct ibv_qp_attr attr = { .min_rnr_timer = RNR_TIMER };
 
-int rv_post_send(struct rp_conn *base, const struct rp_send_wr *wr)
-{
-	struct rv_conn *conn = rv_conn(base);
-	struct ibv_sge sge = {
-		.addr = wr->addr,
-		.length = (uint32_t)wr->length,
-		.lkey = wr->mr ? rv_mr(wr->mr)->ibv->lkey : 0,
-	};
-	struct ibv_send_wr send = {
-		.wr_id = wr->wr_id,
-		.sg_list = &sge,
-		.num_sge = wr->mr || wr->flags & RP_WR_INLINE,
-		.send_flags = send_flags(wr->flags),
-		.imm_data = htonl(wr->imm),
-		.wr.rdma = { .remote_addr = wr->remote_addr, .rkey = wr->rkey },
-	};
-	struct ibv_send_wr *bad;
-
-	if (!atomic_load_explicit(&conn->sendable, memory_order_acquire))
-		return -EINVAL;
-	if (wr->opcode >= sizeof(opcodes) / sizeof(opcodes[0]))
-		return rv_post_native(conn->cm.id->qp, wr);
-	send.opcode = wr->flags & RP_WR_IMM ? opcodes[wr->opcode].imm : opcodes[wr->opcode].plain;
-	return -abs(ibv_post_send(conn->cm.id->qp, &send, &bad));
-}
-
-/* A receive of nothing has no element, since 0 bytes in one means 2^31 to some. */
-static void recv_wr(const struct rp_recv_wr *wr, struct ibv_recv_wr *recv, struct ibv_sge *sge)
-{
-	*sge = (struct ibv_sge){
-		.addr = wr->addr,
-		.length = (uint32_t)wr->length,
-		.lkey = wr->mr ? rv_mr(wr->mr)->ibv->lkey : 0,
-	};
-	*recv = (struct ibv_recv_wr){
-		.wr_id = wr->wr_id,
-		.sg_list = sge,
-		.num_sge = wr->mr != NULL,
-	};
-}
-
-int rv_post_recv(struct rp_conn *base, const struct rp_recv_wr *wr)
-{
-	struct rv_conn *conn = rv_conn(base);
-	struct ibv_recv_wr recv, *bad;
-	struct ibv_sge sge;
-
-	if (conn->has_srq)
-		return -EINVAL;
-	recv_wr(wr, &recv, &sge);
-	return -abs(ibv_post_recv(conn->cm.id->qp, &recv, &bad));
-}
-
-int rv_srq_post_recv(struct rp_srq *base, const struct rp_recv_wr *wr)
-{
-	struct ibv_recv_wr recv, *bad;
-	struct ibv_sge sge;
-
-	recv_wr(wr, &recv, &sge);
-	return -abs(ibv_post_srq_recv(rv_srq(base)->ibv, &recv, &bad));
+	if (atomic_load(&conn->sendable))
+		return;
+	/* where it is refused (iWARP has no such thing) the preset does */
+	ibv_modify_qp(conn->cm.id->qp, &attr, IBV_QP_MIN_RNR_TIMER);
+	atomic_store_explicit(&conn->sendable, true, memory_order_release);
 }

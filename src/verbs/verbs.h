@@ -67,6 +67,31 @@ struct rv_cq {
 	uint32_t size;			/* at least this many entries */
 	bool armed;			/* before ibv; the channel's lock */
 	unsigned unacked;		/* events taken; the channel's lock */
+	/* the connection whose requests, and whose receives, complete here */
+	struct rv_sends *sends;
+	struct rv_recvs *recvs;		/* NULL also with a shared receive queue */
+};
+
+/*
+ * The queues as the seam has them: of the asked size, and a request holds its slot
+ * until it, or a later one, has been polled. Devices round the size up, and those made
+ * of software free a slot when the request is done, so they would go on to fill a
+ * completion queue that nobody polls, and it loses what does not fit. After the first
+ * error the device alone decides: the queue pair does no more than flush.
+ */
+struct rv_sends {
+	pthread_mutex_t lock;	/* held while posting: the ring has the device's order */
+	uint32_t size;
+	uint32_t first;		/* in the ring: the oldest that holds a slot */
+	uint32_t used;		/* this many do */
+	bool broken;
+	bool *signaled;		/* the ring */
+};
+
+struct rv_recvs {
+	uint32_t size;
+	atomic_uint used;
+	atomic_bool broken;
 };
 
 struct rv_srq {
@@ -86,6 +111,10 @@ struct rv_listener {
 struct rv_conn {
 	struct rp_conn base;
 	struct rv_cm cm;
+	struct rv_cq *send_cq;	/* from conn_setup_qp on */
+	struct rv_cq *recv_cq;
+	struct rv_sends sends;
+	struct rv_recvs recvs;
 	bool has_srq;
 	atomic_bool sendable;	/* the queue pair has reached the state for it */
 	unsigned qp_caps;	/* what the queue pair was made for */
@@ -160,10 +189,18 @@ int rv_cq_ready(struct rv_cq *cq, uint64_t entries);
 /* qp.c */
 int rv_srq_create(struct rp_pd *pd, uint32_t size, struct rp_srq **srq);
 int rv_srq_destroy(struct rp_srq *srq);
-int rv_srq_post_recv(struct rp_srq *srq, const struct rp_recv_wr *wr);
 int rv_conn_setup_qp(struct rp_conn *conn, const struct rp_qp_attr *attr);
+/* The queue pair can send and receive now. */
+void rv_qp_ready(struct rv_conn *conn);
+/* Nothing of the connection completes any more. */
+void rv_qp_detach(struct rv_conn *conn);
+
+/* post.c */
 int rv_post_send(struct rp_conn *conn, const struct rp_send_wr *wr);
 int rv_post_recv(struct rp_conn *conn, const struct rp_recv_wr *wr);
+int rv_srq_post_recv(struct rp_srq *srq, const struct rp_recv_wr *wr);
+/* wc has been polled from cq. */
+void rv_polled(struct rv_cq *cq, const struct ibv_wc *wc);
 
 /* listener.c */
 int rv_listener_create(struct rp_pd *pd, const char *addr, const char *port,

@@ -48,6 +48,7 @@ static void write_and_flush_file(struct pair *p, struct region *file, int fd)
 static void with_file(int fd)
 {
 	struct region file = { .size = FILE_SIZE };
+	struct rpma_peer_cfg *pcfg = NULL;
 	struct pair p;
 
 	assert_true(fd >= 0);
@@ -55,6 +56,10 @@ static void with_file(int fd)
 	file.data = mmap(NULL, FILE_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	assert_ptr_not_equal(file.data, MAP_FAILED);
 	pair_open(&p, NULL);
+	assert_ok(rpma_peer_cfg_new(&pcfg));
+	assert_ok(rpma_peer_cfg_set_direct_write_to_pmem(pcfg, true));
+	assert_ok(rpma_conn_apply_remote_peer_cfg(p.side[CLIENT].conn, pcfg));
+	assert_ok(rpma_peer_cfg_delete(&pcfg));
 	assert_ok(rpma_mr_reg(p.side[SERVER].peer, file.data, FILE_SIZE,
 		RPMA_MR_USAGE_WRITE_DST | RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT, &file.mr));
 	file.remote = remote_of(file.mr);

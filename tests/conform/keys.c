@@ -38,6 +38,7 @@ static void every_registration_its_own_key(void **state)
 		assert_ok(rpma_write(f.pair.side[CLIENT].conn, remote[next], 0, f.mem[CLIENT].mr, 0,
 			LEN, RPMA_F_COMPLETION_ALWAYS, CTX(i)));
 		expect_done(&f.pair.side[CLIENT], CTX(i));
+		arrive(&f.pair.side[CLIENT]);
 		assert_filled(f.mem[SERVER].data, LEN, i);
 	}
 	for (size_t i = 0; i < ARRAY_LEN(mr); i++)

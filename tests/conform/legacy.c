@@ -128,6 +128,7 @@ static void write_atomic(void **state)
 	assert_ok(rpma_write_atomic(f.pair.side[CLIENT].conn, f.mem[SERVER].remote, 16,
 		f.mem[CLIENT].mr, 3, RPMA_F_COMPLETION_ALWAYS, CTX(8)));
 	expect_done(&f.pair.side[CLIENT], CTX(8));
+	arrive(&f.pair.side[CLIENT]);
 	assert_memory_equal(f.mem[SERVER].data + 16, f.mem[CLIENT].data + 3, 8);
 	assert_all(f.mem[SERVER].data, 16, 0);
 	assert_all(f.mem[SERVER].data + 24, SIZE - 24, 0);

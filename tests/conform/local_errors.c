@@ -79,6 +79,8 @@ static void every_operation_with_every_usage(void **state)
 		struct field f;
 		struct xfer x;
 
+		if (!op_exists(op))
+			continue;
 		field_connect(&f, &n, NULL, SIZE);
 		region_open(&mem, n.peer[CLIENT], LEN, 1 << i % 8);
 		x = field_xfer(&f, CLIENT, LEN, CTX(i));
@@ -143,7 +145,8 @@ static void check_wrong_recv(struct field *f, struct region *mem, size_t off, si
 	expect_recv_status(&s[SERVER], CTX(1), IBV_WC_LOC_PROT_ERR);
 	next_wc(&s[CLIENT], s[CLIENT].cq, &wc);
 	assert_int_equal(wc.wr_id, 2);
-	assert_int_not_equal(wc.status, IBV_WC_SUCCESS);
+	if (traits()->acknowledged)
+		assert_int_not_equal(wc.status, IBV_WC_SUCCESS);
 	for (int i = 0; i < SIDES; i++)
 		expect_end(s[i].conn);
 }
@@ -202,7 +205,8 @@ static void receive_into_nothing(void **state)
 	op_post(&ops[OP_SEND], &x);
 	expect_recv_status(&f.pair.side[SERVER], CTX(1), IBV_WC_LOC_PROT_ERR);
 	next_wc(x.by, x.by->cq, &wc);
-	assert_int_not_equal(wc.status, IBV_WC_SUCCESS);
+	if (traits()->acknowledged)
+		assert_int_not_equal(wc.status, IBV_WC_SUCCESS);
 	for (int i = 0; i < SIDES; i++)
 		expect_end(f.pair.side[i].conn);
 	field_drop(&f);

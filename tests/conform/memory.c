@@ -115,6 +115,7 @@ static void use_for_everything(void *p)
 			assert_ok(rpma_recv(f.pair.side[SERVER].conn, r.mr, 0, SIZE, CTX(9)));
 		op_post(&ops[i == 0 ? OP_WRITE : i == 1 ? OP_READ : OP_SEND], &x);
 		expect_done(x.by, CTX(i));
+		arrive(x.by);
 		assert_filled(i == 1 ? x.local->data : r.data, SIZE, (uint64_t)i);
 	}
 	expect_recv(&f.pair.side[SERVER], CTX(9));

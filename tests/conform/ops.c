@@ -60,6 +60,7 @@ static void do_op(struct field *f, int from, const struct op *op)
 	assert_int_equal(wc.qp_num, x.by->qp_num);
 	if (op == &ops[OP_READ])
 		assert_int_equal(wc.byte_len, len);
+	arrive(x.by);
 	check_recv_wc(&f->pair.side[!from], op, len, x.imm);
 	check_effect(f, from, op, len);
 }
@@ -228,6 +229,7 @@ static void atomic_write_copies_at_once(void **state)
 		for (int j = i - 7; j <= i; j++)
 			expect_done(&f.pair.side[CLIENT], CTX(j));
 	}
+	arrive(&f.pair.side[CLIENT]);
 	for (int i = 0; i < SIZE / 8; i++)
 		assert_all(f.mem[SERVER].data + i * 8, 8, ('a' + i) & 0xff);
 	for (size_t off = 1; off < 8; off++)
@@ -254,6 +256,7 @@ static void remote_deleted_after_posting(void **state)
 	}
 	for (int i = 0; i < 10; i++)
 		expect_done(&f.pair.side[CLIENT], CTX(i));
+	arrive(&f.pair.side[CLIENT]);
 	assert_filled(f.mem[SERVER].data, SIZE, 8);
 	field_close(&f);
 }

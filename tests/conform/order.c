@@ -88,6 +88,7 @@ static void write_after_write(void **state)
 			op_post(&ops[OP_WRITE], &x);
 		}
 		expect_done(x.by, CTX(i));
+		arrive(x.by);
 		assert_filled(f.mem[SERVER].data, 100, 4 * i + 3);
 	}
 	field_close(&f);
@@ -184,6 +185,8 @@ static void there_when_completed(void **state)
 		struct xfer x = field_xfer(&f, CLIENT, 1000, CTX(i));
 		bool alone = op == &ops[OP_WRITE];
 
+		if (alone && !traits()->acknowledged)
+			continue;
 		fill(x.local->data, 1000, i);
 		x.flags = alone ? RPMA_F_COMPLETION_ALWAYS : RPMA_F_COMPLETION_ON_ERROR;
 		op_post(&ops[OP_WRITE], &x);

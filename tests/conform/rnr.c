@@ -22,6 +22,7 @@ static void other_way_goes_on(struct field *f)
 	fill(x.local->data + SIZE / 2, 100, 50);
 	op_post(&ops[OP_WRITE], &x);
 	expect_done(x.by, CTX(0x50));
+	arrive(x.by);
 	assert_filled(x.remote->data + SIZE / 2, 100, 50);
 	memset(x.local->data + SIZE / 2, 0, 100);
 	x.local_off = SIZE / 2;
@@ -31,6 +32,13 @@ static void other_way_goes_on(struct field *f)
 	memset(x.local->data + SIZE / 2, 0, 100);
 	op_post(&ops[OP_FLUSH_VISIBILITY], &x);
 	expect_done(x.by, CTX(0x50));
+}
+
+/* None of what waits, or is behind it, is said to be done. */
+static void check_waiting(const struct side *s)
+{
+	if (traits()->acknowledged)
+		expect_no_wc(s->cq);
 }
 
 static void waits_for_its_receive(void **state)
@@ -45,11 +53,13 @@ static void waits_for_its_receive(void **state)
 		struct xfer x = field_xfer(&f, CLIENT, 100, CTX(i));
 		struct ibv_wc wc;
 
+		if (!op_exists(op))
+			continue;
 		x.imm = (uint32_t)i;
 		fill(x.local->data, 100, i);
 		op_post(op, &x);
 		other_way_goes_on(&f);
-		expect_no_wc(x.by->cq);
+		check_waiting(x.by);
 		post_recv(&f.pair.side[SERVER], &f.mem[SERVER], SIZE, CTX(i));
 		wc = expect_recv(&f.pair.side[SERVER], CTX(i));
 		assert_int_equal(wc.opcode, op->recv_opcode);
@@ -84,7 +94,7 @@ static void the_rest_waits_in_order(void **state)
 	x.ctx = CTX(5);
 	op_post(&ops[OP_READ], &x);
 	other_way_goes_on(&f);
-	expect_no_wc(f.pair.side[CLIENT].cq);
+	check_waiting(&f.pair.side[CLIENT]);
 	for (uint64_t i = 0; i < 4; i++) {
 		post_recv(&f.pair.side[SERVER], &f.mem[SERVER], 50, CTX(i));
 		expect_recv(&f.pair.side[SERVER], CTX(i));
@@ -127,7 +137,7 @@ static void large_one_waits(void **state)
 /* So do very many small ones. */
 static void many_small_ones_wait(void **state)
 {
-	const uint32_t count = 100000;
+	const uint32_t count = 20000;
 	const struct pair_opts o = { .side[CLIENT] = { .sq_size = count, .cq_size = count } };
 	struct field f;
 
@@ -135,15 +145,15 @@ static void many_small_ones_wait(void **state)
 	require_trait(rnr_waits);
 	field_open(&f, &o, SIZE);
 	for (uint64_t i = 0; i < count; i++) {
-		struct xfer x = field_xfer(&f, CLIENT, i % 4, CTX(i));
+		struct xfer x = field_xfer(&f, CLIENT, 40 + i % 4, CTX(i));
 
 		x.flags = i % 100 == 99 ? RPMA_F_COMPLETION_ALWAYS : RPMA_F_COMPLETION_ON_ERROR;
 		op_post(&ops[OP_SEND], &x);
 	}
 	other_way_goes_on(&f);
 	for (uint64_t i = 0; i < count; i++) {
-		post_recv(&f.pair.side[SERVER], &f.mem[SERVER], 4, CTX(i));
-		assert_int_equal(expect_recv(&f.pair.side[SERVER], CTX(i)).byte_len, i % 4);
+		post_recv(&f.pair.side[SERVER], &f.mem[SERVER], 44, CTX(i));
+		assert_int_equal(expect_recv(&f.pair.side[SERVER], CTX(i)).byte_len, 40 + i % 4);
 		if (i % 1000 == 0)
 			other_way_goes_on(&f);
 	}
@@ -155,11 +165,13 @@ static void many_small_ones_wait(void **state)
 /* Both directions stopped at once, and both set going again. */
 static void both_ends_wait(void **state)
 {
+	const struct side_opts own_rcq = { .rcq_size = 10 };
+	const struct pair_opts o = { { own_rcq, own_rcq } };
 	struct field f;
 
 	(void)state;
 	require_trait(rnr_waits);
-	field_open(&f, NULL, SIZE);
+	field_open(&f, &o, SIZE);
 	for (uint64_t i = 0; i < 200; i++) {
 		for (int from = 0; from < SIDES; from++) {
 			struct xfer x = field_xfer(&f, from, 100, CTX(i));
@@ -167,7 +179,7 @@ static void both_ends_wait(void **state)
 			op_post(&ops[OP_SEND], &x);
 		}
 		for (int to = SIDES - 1; to >= 0; to--) {
-			expect_no_wc(f.pair.side[to].rcq);
+			check_waiting(&f.pair.side[to]);
 			post_recv(&f.pair.side[to], &f.mem[to], SIZE, CTX(i));
 			expect_recv(&f.pair.side[to], CTX(i));
 			expect_done(&f.pair.side[!to], CTX(i));
@@ -181,6 +193,7 @@ static void closed_while_waiting(void **state)
 {
 	(void)state;
 	require_trait(rnr_waits);
+	require_trait(acknowledged);
 	for (int by = 0; by < SIDES; by++) {
 		struct field f;
 

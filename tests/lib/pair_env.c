@@ -61,6 +61,7 @@ void case_is(const char *format, ...)
 /* ---- traits -------------------------------------------------------------- */
 
 static const struct traits traits_tcp = {
+	.acknowledged = true,
 	.any_address = true,
 	.any_file = true,
 	.atomic_write = true,
@@ -79,6 +80,7 @@ static const struct traits traits_tcp = {
 };
 
 static const struct traits traits_verbs_ib = {
+	.acknowledged = true,
 	.exact_status = true,
 	.immediate = true,
 	.rnr_waits = true,
@@ -102,6 +104,7 @@ static bool *trait_by_name(struct traits *t, const char *name)
 		const char *name;
 		bool *value;
 	} all[] = {
+		TRAIT(acknowledged),
 		TRAIT(any_address),
 		TRAIT(any_file),
 		TRAIT(atomic_write),

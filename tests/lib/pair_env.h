@@ -25,6 +25,7 @@
  * that the expectations for one provider stay exact.
  */
 struct traits {
+	bool acknowledged;    /* a completed write or message has arrived */
 	bool any_address;     /* serves every address of the loopback */
 	bool any_file;	      /* registers a shared mapping of an ordinary file */
 	bool atomic_write;    /* an atomic write is IBV_WC_ATOMIC_WRITE */

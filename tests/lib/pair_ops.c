@@ -156,6 +156,16 @@ bool op_exists(const struct op *op)
 	return !op->imm || traits()->immediate;
 }
 
+/* A read of nothing is answered behind all that came before it. */
+void arrive_at(struct side *s, const char *where)
+{
+	if (traits()->acknowledged)
+		return;
+	check_code(0, rpma_read(s->conn, NULL, 0, NULL, 0, 0, RPMA_F_COMPLETION_ALWAYS, CTX(0xa1)),
+		"rpma_read", where);
+	expect_status_at(s, CTX(0xa1), IBV_WC_SUCCESS, where);
+}
+
 /* ---- a pair with memory -------------------------------------------------- */
 
 void field_connect(struct field *f, struct net *n, const struct pair_opts *opts, size_t size)

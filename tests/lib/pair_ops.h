@@ -59,6 +59,11 @@ bool op_exists(const struct op *op);
 /* Post it; must succeed. */
 #define op_post(op, x) check_code(0, (op)->post(x), (op)->name, HERE)
 
+/* Everything that this side has posted so far has arrived. Nothing else of it may
+ * be outstanding where the provider does not acknowledge. */
+#define arrive(side) arrive_at((side), HERE)
+void arrive_at(struct side *s, const char *where);
+
 /* Post a receive of the first len bytes of a region; none: r NULL, len 0. */
 #define post_recv(side, r, len, ctx)                                                               \
 	check_code(0, recv_at((side), (r), 0, (len), (ctx)), "rpma_recv", HERE)
