@@ -131,6 +131,8 @@ static enum iwarp_err do_atomic(struct tcp_conn *c, struct irq_entry *q)
 			&q->original);
 	else
 		r = mem_fetch_add(mr, a->to, a->data, a->mask, &q->original);
+	if (!(mr->usage & READABLE))
+		q->original = 0; /* the right to write is none to read */
 	mem_close(mr);
 	return r ? IWARP_RDMAP_CATASTROPHIC : IWARP_OK;
 }

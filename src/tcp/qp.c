@@ -196,6 +196,8 @@ static int check_send(const struct tcp_conn *c, const struct rp_send_wr *wr)
 		return -EOPNOTSUPP;
 	if (wr->opcode == RP_OP_ATOMIC_WRITE && !(caps & MPA_CAP_ATOMIC))
 		return -EOPNOTSUPP;
+	if (wr->opcode == RP_OP_READ && c->ord == 0)
+		return -EOPNOTSUPP; /* the peer serves none: it would wait for ever */
 	if ((wr->flags & RP_WR_INLINE) && wr->length > sizeof(((struct swqe *)0)->data))
 		return -EINVAL;
 	return 0;

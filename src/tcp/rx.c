@@ -125,6 +125,9 @@ static bool is_about(const struct swqe *w, const struct terminate_info *t)
 	if (t->qn == DDP_QN_SEND)
 		return (w->opcode == RP_OP_SEND || (w->flags & RP_WR_IMM)) &&
 			(t->msn == w->msn || ((w->flags & RP_WR_IMM) && t->msn == w->msn - 1));
+	if (t->msn == 0 && t->has_read_req) /* siw's: known by its source */
+		return w->opcode == RP_OP_READ && w->rkey == t->read_req.src_stag &&
+			t->read_req.src_to - w->remote_addr <= w->length;
 	return t->qn == DDP_QN_READ && w->opcode != RP_OP_SEND && w->opcode != RP_OP_WRITE &&
 		t->msn == w->msn;
 }
@@ -133,14 +136,14 @@ void rx_terminate(struct tcp_conn *c, const struct fpdu *f)
 {
 	struct terminate_info t;
 	uint32_t i = c->sq.done;
+	uint32_t end = c->tx.staged + c->tx.in_request; /* the one begun counts, too */
 
 	terminate_decode(f->payload, f->payload_len, c->tx.any_sent, &t);
 	conn_note(c, RP_LOG_WARNING, "ended by the other side, Terminate %u/%u/%02x: %s", t.layer,
 		t.etype, t.code, t.err ? iwarp_err_info[t.err].text : "not registered");
-	while (t.has_ddp && i != c->tx.staged && !is_about(sq_entry(c, i), &t))
+	while (t.has_ddp && i != end && !is_about(sq_entry(c, i), &t))
 		i++;
-	/* The one begun and not wholly staged counts, too. */
-	if (t.has_ddp && i != c->sq.posted && is_about(sq_entry(c, i), &t))
+	if (t.has_ddp && i != end)
 		sq_fail(c, i, status_of(&t));
 	conn_dead(c, RPMA_CONN_LOST);
 }
