@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026, the librpma authors */
+
+/*
+ * guest.c -- a client of the server
+ */
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "serve.h"
+
+/* Where in the memory of a desk. */
+enum { DESK_IN = 0, DESK_OUT = 1024, DESK_SIZE = 4096 };
+
+/* ---- what it gets --------------------------------------------------------------- */
+
+static enum offer_status take_scratch(struct guest *g, uint64_t size)
+{
+	int usage, ret = -ENOMEM;
+
+	g->scratch = size;
+	if (atomic_fetch_add(&g->server->scratch, size) + size <= SCRATCH_MAX)
+		ret = mem_scratch(&g->mem, &g->server->mem, size);
+	if (ret)
+		return OFFER_TOO_MUCH;
+	usage = mem_usage(&g->mem, g->server->site.tcp);
+	ret = rpma_mr_reg(g->server->site.peer, g->mem.ptr, size, usage, &g->mr);
+	return ret ? OFFER_TOO_MUCH : OFFER_OK;
+}
+
+/* Find a session, or make it. */
+static enum offer_status join_session(struct guest *g, bool create)
+{
+	struct server *s = g->server;
+	struct session *x;
+
+	pthread_mutex_lock(&s->lock);
+	for (x = s->sessions; x && x->id != g->hello.session; x = x->next)
+		;
+	if (!x && create) {
+		x = calloc(1, sizeof(*x));
+		if (x) {
+			x->id = g->hello.session;
+			x->next = s->sessions;
+			s->sessions = x;
+		}
+	}
+	if (x)
+		x->users++;
+	pthread_mutex_unlock(&s->lock);
+	g->session = x;
+	return x ? OFFER_OK : create ? OFFER_TOO_MUCH : OFFER_NO_SESSION;
+}
+
+static void leave_session(struct guest *g)
+{
+	struct server *s = g->server;
+	struct session **at, *x = g->session;
+
+	if (!x)
+		return;
+	pthread_mutex_lock(&s->lock);
+	if (--x->users == 0) {
+		for (at = &s->sessions; *at != x; at = &(*at)->next)
+			;
+		*at = x->next;
+		free(x);
+	}
+	pthread_mutex_unlock(&s->lock);
+}
+
+static enum offer_status prepare_desk(struct guest *g)
+{
+	static const struct mem like = { .kind = MEM_DRAM };
+	int ret;
+
+	if (mem_scratch(&g->mem, &like, DESK_SIZE))
+		return OFFER_TOO_MUCH;
+	ret = rpma_mr_reg(g->server->site.peer, g->mem.ptr, DESK_SIZE,
+		RPMA_MR_USAGE_SEND | RPMA_MR_USAGE_RECV, &g->mr);
+	if (!ret)
+		ret = rpma_conn_req_recv(g->req, g->mr, DESK_IN, REQUEST_SIZE, NULL);
+	return ret ? OFFER_TOO_MUCH : OFFER_OK;
+}
+
+static void offer_region(struct guest *g, struct offer *o, const struct rpma_mr_local *mr)
+{
+	const struct mem *m = g->hello.role == ROLE_LOAD ? &g->load.mem : &g->mem;
+
+	if (g->hello.role == ROLE_COPY)
+		m = &g->server->mem;
+	o->has_desc = !rpma_mr_get_descriptor(mr, o->desc);
+	o->mem_kind = (uint8_t)m->kind;
+	if (m->kind == MEM_DAX)
+		o->flags |= OFFER_DIRECT;
+	if (m->kind == MEM_FILE || m->kind == MEM_TMPFS)
+		o->flags |= OFFER_CAN_SYNC;
+}
+
+static void prepare(struct guest *g, struct offer *o)
+{
+	const struct rpma_mr_local *mr = NULL;
+
+	switch (g->hello.role) {
+	case ROLE_COPY:
+		o->status = prepare_desk(g);
+		mr = g->server->mr;
+		break;
+	case ROLE_PING:
+		o->status = take_scratch(g, g->hello.size);
+		mr = g->mr;
+		break;
+	case ROLE_SESSION:
+		o->status = join_session(g, true);
+		if (!o->status)
+			o->status = prepare_desk(g);
+		break;
+	case ROLE_LOAD:
+		o->status = join_session(g, false);
+		if (!o->status)
+			o->status = guest_load_prepare(g);
+		mr = g->load.mr;
+		break;
+	default:
+		break;
+	}
+	if (!o->status && mr)
+		offer_region(g, o, mr);
+}
+
+/* ---- its life -------------------------------------------------------------------- */
+
+bool guest_ended(struct guest *g, int ms, bool *readable)
+{
+	struct pollfd p[3] = {
+		{ .fd = g->server->stop_fd, .events = POLLIN },
+		{ .fd = g->event_fd, .events = POLLIN },
+		{ .fd = readable ? g->cq_fd : -1, .events = POLLIN },
+	};
+	enum rpma_conn_event event;
+
+	poll(p, 3, ms);
+	if (readable)
+		*readable = p[2].revents;
+	if (p[1].revents && !rpma_conn_next_event(g->conn, &event)) {
+		g->established = event == RPMA_CONN_ESTABLISHED;
+		g->ended = !g->established;
+	}
+	return g->ended || p[0].revents;
+}
+
+static bool answer(struct guest *g, const struct ibv_wc *wc)
+{
+	uint8_t *mem = g->mem.ptr;
+	size_t len = desk_answer(g, mem + DESK_IN, wc->byte_len, mem + DESK_OUT);
+
+	return len && !rpma_recv(g->conn, g->mr, DESK_IN, REQUEST_SIZE, NULL) &&
+		!rpma_send(g->conn, g->mr, DESK_OUT, len, RPMA_F_COMPLETION_ALWAYS, NULL);
+}
+
+/* One request at a time, so that the last reply is out when the next one comes. */
+static void run_desk(struct guest *g)
+{
+	bool readable, good = true;
+	struct ibv_wc wc;
+
+	while (good && !g->ended && !guest_ended(g, -1, &readable)) {
+		if (readable)
+			rpma_cq_wait(g->cq);
+		while (good && !rpma_cq_get_wc(g->cq, 1, &wc, NULL)) {
+			good = wc.status == IBV_WC_SUCCESS;
+			if (good && wc.opcode & IBV_WC_RECV)
+				good = answer(g, &wc);
+		}
+	}
+}
+
+static void await_end(struct guest *g)
+{
+	while (!g->ended && !guest_ended(g, -1, NULL))
+		;
+}
+
+static void run(struct guest *g)
+{
+	if (g->hello.role == ROLE_LOAD)
+		guest_load_run(g);
+	else if (has_desk(g->hello.role))
+		run_desk(g);
+	await_end(g);
+}
+
+static unsigned client_number(struct server *s)
+{
+	unsigned n;
+
+	pthread_mutex_lock(&s->lock);
+	n = ++s->clients;
+	pthread_mutex_unlock(&s->lock);
+	return n;
+}
+
+/* A line per client; the connections of a measurement are no clients of their own.
+ * why: it is refused. */
+static void tell(const struct guest *g, const char *why)
+{
+	static const char *const what[ROLES] = {
+		[ROLE_COPY] = "copies", [ROLE_PING] = "pings", [ROLE_SESSION] = "measures" };
+	const char *name = g->hello.name[0] ? g->hello.name : "?";
+
+	if (!why && !what[g->hello.role])
+		return;
+	if (why)
+		printf("client %u, from %s, is refused: %s\n", client_number(g->server), name, why);
+	else if (!g->server->quiet)
+		printf("client %u, from %s, %s\n", client_number(g->server), name,
+			what[g->hello.role]);
+}
+
+static const char *refusal(enum offer_status status)
+{
+	static const char *const why[OFFERS] = {
+		[OFFER_VERSION] = "it speaks another version",
+		[OFFER_TOO_MUCH] = "there is no memory for it",
+		[OFFER_NO_SESSION] = "its session has ended",
+	};
+
+	return why[status];
+}
+
+static bool accept_guest(struct guest *g, const struct offer *o)
+{
+	uint8_t buf[OFFER_SIZE];
+	struct rpma_conn_private_data data = { buf, sizeof(buf) };
+	struct rpma_conn_req *req = g->req;
+
+	offer_encode(o, buf);
+	g->req = NULL;
+	if (!o->status && g->hello.role == ROLE_LOAD && !guest_load_accept(g, req)) {
+		rpma_conn_req_delete(&req);
+		return false;
+	}
+	return !rpma_conn_req_connect(&req, &data, &g->conn) &&
+		!conn_fds(g->conn, &g->cq, &g->event_fd, &g->cq_fd);
+}
+
+/* Refused: who is no client of ours. */
+static bool welcome(struct guest *g, struct offer *o)
+{
+	struct rpma_conn_private_data data;
+	unsigned version;
+
+	if (rpma_conn_req_get_private_data(g->req, &data))
+		return false;
+	if (hello_decode(data.ptr, data.len, &g->hello, &version)) {
+		prepare(g, o);
+	} else if (version) {
+		g->hello.role = ROLE_CONNECT;
+		o->status = OFFER_VERSION;
+	} else {
+		tell(g, "it is no rpma");
+		return false;
+	}
+	tell(g, refusal(o->status));
+	return true;
+}
+
+static void guest_free(struct guest *g)
+{
+	struct server *s = g->server;
+
+	if (g->conn)
+		rpma_conn_disconnect(g->conn);
+	rpma_conn_delete(&g->conn);
+	rpma_conn_req_delete(&g->req);
+	guest_load_end(g);
+	rpma_mr_dereg(&g->mr);
+	if (g->mem.ptr)
+		mem_close(&g->mem);
+	leave_session(g);
+	atomic_fetch_sub(&s->scratch, g->scratch);
+	free(g);
+	pthread_mutex_lock(&s->lock);
+	s->guests--;
+	pthread_cond_signal(&s->gone);
+	pthread_mutex_unlock(&s->lock);
+}
+
+static void *live_long(void *arg)
+{
+	struct offer offer = { .status = OFFER_OK };
+	struct guest *g = arg;
+
+	if (welcome(g, &offer) && accept_guest(g, &offer)) {
+		if (offer.status == OFFER_OK)
+			run(g);
+		else
+			await_end(g);
+	}
+	guest_free(g);
+	return NULL;
+}
+
+void guest_start(struct server *s, struct rpma_conn_req *req)
+{
+	struct guest *g = calloc(1, sizeof(*g));
+	pthread_attr_t attr;
+	pthread_t thread;
+	bool room;
+	int err = ENOMEM;
+
+	pthread_mutex_lock(&s->lock);
+	room = g && s->guests < GUESTS_MAX;
+	s->guests += room;
+	s->served += room;
+	pthread_mutex_unlock(&s->lock);
+	if (!room) {
+		note("a client is turned away: %u are here", s->guests);
+		rpma_conn_req_delete(&req);
+		free(g);
+		return;
+	}
+	*g = (struct guest){ .server = s, .req = req, .mem.fd = -1 };
+	g->load.mem.fd = -1;
+	pthread_attr_init(&attr);
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	err = pthread_create(&thread, &attr, live_long, g);
+	pthread_attr_destroy(&attr);
+	if (err) {
+		note("a client is turned away: %s", strerror(err));
+		guest_free(g);
+	}
+}
