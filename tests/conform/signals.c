@@ -19,7 +19,7 @@
 
 /*
  * A storm: the timer interrupts the test's thread every millisecond, and no call
- * is restarted by the kernel. After enough interruptions a helper does what the
+ * is restarted by the kernel. After enough interruptions another thread does what the
  * test is waiting for; until then a call that returns has not obeyed.
  */
 static struct {
@@ -28,7 +28,7 @@ static struct {
 	sem_t enough;
 	void (*act)(void *arg);
 	void *arg;
-	pthread_t helper;
+	pthread_t actor;
 } storm;
 
 static pid_t thread_id(void)
@@ -49,7 +49,7 @@ static void on_tick(int sig)
 	errno = saved;
 }
 
-static void *help(void *unused)
+static void *act_later(void *unused)
 {
 	(void)unused;
 	while (sem_wait(&storm.enough) != 0)
@@ -65,7 +65,7 @@ static void set_timer(long us)
 	assert_int_equal(setitimer(ITIMER_REAL, &t, NULL), 0);
 }
 
-/* The helper is born with the signal blocked, and keeps it so. */
+/* The other thread is born with the signal blocked, and keeps it so. */
 static void storm_begin(void (*act)(void *arg), void *arg)
 {
 	struct sigaction sa = { .sa_handler = on_tick };
@@ -80,7 +80,7 @@ static void storm_begin(void (*act)(void *arg), void *arg)
 	sigemptyset(&alarm_only);
 	sigaddset(&alarm_only, SIGALRM);
 	pthread_sigmask(SIG_BLOCK, &alarm_only, NULL);
-	assert_int_equal(pthread_create(&storm.helper, NULL, help, NULL), 0);
+	assert_int_equal(pthread_create(&storm.actor, NULL, act_later, NULL), 0);
 	pthread_sigmask(SIG_UNBLOCK, &alarm_only, NULL);
 	set_timer(1000);
 }
@@ -89,7 +89,7 @@ static void storm_end(void)
 {
 	set_timer(0);
 	assert_true(storm.ticks >= ENOUGH);
-	assert_int_equal(pthread_join(storm.helper, NULL), 0);
+	assert_int_equal(pthread_join(storm.actor, NULL), 0);
 	sem_destroy(&storm.enough);
 }
 

@@ -5,7 +5,7 @@
  * pair_check.h -- cmocka, and assertions that speak the library's words
  *
  * Helpers that can fail take the place of their caller (HERE), so that a
- * failure names the line of the test and not that of the helper.
+ * failure names the line of the test.
  */
 
 #ifndef TESTS_PAIR_CHECK_H

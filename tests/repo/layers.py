@@ -24,6 +24,8 @@ TABLE = {
     "src/": (("include/librpma.h",), rf"{NO_RDMA}|{NO_IO}", None),
     "include/": ((), "rdma/", None),
     "examples/": (("include/librpma.h",), "rdma/", None),
+    "bench/fabric/": (("bench/lib/",), "infiniband/", None),
+    "bench/stub/": (("include/librpma.h", "examples/common/", "bench/lib/"), "$^", None),
     "bench/": (("include/librpma.h", "examples/common/"), "rdma/", None),
     "tools/": (("include/librpma.h",), "rdma/", None),
 }
@@ -31,7 +33,7 @@ TABLE = {
 
 def resolve(top, file, name):
     """The path, from top, of a header that is ours; or None."""
-    for base in (file.parent, top / "src", top / "include", top / "examples"):
+    for base in (file.parent, top / "src", top / "include", top / "examples", top / "bench"):
         if (base / name).is_file():
             return (base / name).resolve().relative_to(top).as_posix()
     return "config.h" if name == "config.h" else None
