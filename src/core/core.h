@@ -179,9 +179,15 @@ enum core_call {
 };
 
 /* The public code for a result of a provider, 0 for 0. A failure leaves a record
- * ("<what>: <errno text>"), unless nothing was simply there. */
+ * ("<what>: <errno text>"), unless nothing was simply there. What it says is looked at
+ * for a failure only. */
 #define core_result(call, rc, ...)                                                                 \
-	core_result_at((call), (rc), __FILE__, __LINE__, __func__, __VA_ARGS__)
+	({                                                                                         \
+		int core_rc_ = (rc);                                                               \
+		core_rc_ ? core_result_at((call), core_rc_, __FILE__, __LINE__, __func__,          \
+				   __VA_ARGS__)                                                    \
+			 : 0;                                                                      \
+	})
 int core_result_at(enum core_call call, int rc, const char *file, int line, const char *func,
 	const char *what, ...) __attribute__((format(printf, 6, 7)));
 
