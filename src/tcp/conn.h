@@ -14,7 +14,7 @@
  * Lock: conn->lock guards everything below that is not marked. It is taken
  * before the locks of srq, cq, channel, persist, mem, engine, pool (each a leaf
  * towards the others but for srq -> engine, cq -> channel -> notify, srq -> cq, persist ->
- * engine). The log is never written under it: conn_note() keeps a record for
+ * mem and engine). The log is never written under it: conn_note() keeps a record for
  * conn_unlock() to write.
  *
  * Progress: whoever has the lock and changed something calls conn_progress(),
@@ -195,6 +195,7 @@ struct rx {
 	size_t start;
 	size_t end;
 	size_t scan;		/* what is before it, from start on, waits */
+	size_t parked;		/* while resuming: what is before it has waited already */
 	bool paused;		/* the message at start waits for a receive */
 	bool full;		/* no room for more that has to wait */
 	uint32_t send_msn;	/* expected next, per queue number */

@@ -8,7 +8,7 @@
  * the asked range, rounded out to cache lines or pages. What may wait for a disk
  * is done by threads of its own, so that no other connection waits for it.
  *
- * Lock: persist.c's own; taken under nothing, before the engine's.
+ * Lock: persist.c's own; taken under a connection's, before mem's and the engine's.
  */
 
 #ifndef RPMA_TCP_PERSIST_H

@@ -41,7 +41,7 @@ void rx_drop(struct tcp_conn *c)
 	struct rx *rx = &c->rx;
 
 	free_buf(rx);
-	rx->start = rx->scan = rx->end = 0;
+	rx->start = rx->scan = rx->end = rx->parked = 0;
 	rx->paused = rx->full = false;
 }
 
@@ -170,6 +170,23 @@ static void rx_behind(struct tcp_conn *c, const struct fpdu *f, size_t size)
 	}
 }
 
+/* The FPDU of size bytes at scan. */
+static void rx_one(struct tcp_conn *c, const uint8_t *p, size_t size)
+{
+	struct rx *rx = &c->rx;
+	struct fpdu f;
+	enum iwarp_err err = fpdu_decode(p, c->crc, c->opcodes, &f);
+
+	if (err != IWARP_OK)
+		conn_terminate(c, err, &f);
+	else if (rx->paused)
+		rx_behind(c, &f, size);
+	else if (rx_segment(c, &f))
+		rx->start = rx->scan += size;
+	else if (rx->paused && rx->scan < rx->parked)
+		rx->scan = rx->parked; /* looked at when it came */
+}
+
 /* Handle all whole FPDUs that are buffered. */
 static void rx_parse(struct tcp_conn *c)
 {
@@ -178,19 +195,12 @@ static void rx_parse(struct tcp_conn *c)
 	while (rx->end - rx->scan >= 2 && conn_carries_fpdus(c)) {
 		const uint8_t *p = rx->buf + rx->scan;
 		size_t size = fpdu_wire_size(fpdu_peek_len(p));
-		enum iwarp_err err;
-		struct fpdu f;
 
 		if (rx->end - rx->scan < size)
 			break;
-		err = fpdu_decode(p, c->crc, c->opcodes, &f);
-		if (err != IWARP_OK)
-			conn_terminate(c, err, &f);
-		else if (rx->paused)
-			rx_behind(c, &f, size);
-		else if (rx_segment(c, &f))
-			rx->start = rx->scan += size;
+		rx_one(c, p, size);
 	}
+	rx->parked = 0;
 }
 
 static bool rx_resize(struct rx *rx, size_t size)
@@ -296,6 +306,7 @@ void rx_resume(struct tcp_conn *c)
 	if (!c->rx.paused)
 		return;
 	c->rx.paused = c->rx.full = false;
+	c->rx.parked = c->rx.scan;
 	c->rx.scan = c->rx.start;
 	rx_parse(c);
 }
