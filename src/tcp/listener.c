@@ -137,7 +137,6 @@ static void admit(struct tcp_listener *l, int fd, const struct sockaddr *sa, soc
 		close(fd);
 		return;
 	}
-	conn_socket_options(fd);
 	conn_set_name(c, sa, len);
 	c->fd = fd;
 	c->listener = l;
@@ -215,6 +214,7 @@ static int bind_door(const struct addrinfo *ai)
 	if (fd < 0)
 		return -errno;
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	conn_socket_options(fd); /* accepted sockets inherit them */
 	if (bind(fd, ai->ai_addr, ai->ai_addrlen) || listen(fd, BACKLOG)) {
 		err = -errno;
 		close(fd);

@@ -88,7 +88,7 @@ static void line_add(const struct line *l, struct maps_info *info)
 {
 	bool shared = l->perms[3] == 's';
 	/* Shared anonymous memory shows as this file. */
-	bool file = l->inode != 0 && strncmp(l->path, "/dev/zero", 9);
+	bool file = l->inode != 0 && strncmp(l->path, "/dev/zero", 9) != 0;
 
 	info->readable = info->readable && l->perms[0] == 'r';
 	info->writable = info->writable && l->perms[1] == 'w';
