@@ -20,8 +20,8 @@ static void append(struct rpma_conn *conn, struct rpma_mr_remote *dst, struct rp
 
 	memcpy(new_used, &sum, sizeof(new_used));
 	must(rpma_write(conn, dst, at, src, 0, len, RPMA_F_COMPLETION_ON_ERROR, NULL));
-	must(rpma_flush(conn, dst, at, len, RPMA_FLUSH_TYPE_PERSISTENT,
-		RPMA_F_COMPLETION_ON_ERROR, NULL));
+	must(rpma_flush(
+		conn, dst, at, len, RPMA_FLUSH_TYPE_PERSISTENT, RPMA_F_COMPLETION_ON_ERROR, NULL));
 	must(rpma_atomic_write(conn, dst, offsetof(struct journal, used), new_used,
 		RPMA_F_COMPLETION_ON_ERROR, NULL));
 	must(rpma_flush(conn, dst, offsetof(struct journal, used), sizeof(sum),

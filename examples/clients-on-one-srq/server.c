@@ -34,8 +34,8 @@ static struct rpma_conn *conn_of(struct server *s, uint32_t qp_num)
 
 static void post(struct server *s, struct rpma_srq *srq, size_t slot)
 {
-	must(rpma_srq_recv(srq, s->mr, offsetof(struct server, messages[slot]), SIZE,
-		(void *)slot));
+	must(rpma_srq_recv(
+		srq, s->mr, offsetof(struct server, messages[slot]), SIZE, (void *)slot));
 }
 
 /* Answer one message by the same text, to whom it came from. */

@@ -55,8 +55,8 @@ static inline struct rpma_conn *admit(struct rpma_ep *ep, const struct rpma_conn
 }
 
 /* Client: connect to the server at argv[1], argv[2]. */
-static inline struct rpma_conn *join(struct rpma_peer *peer, char **argv,
-	const struct rpma_conn_cfg *cfg)
+static inline struct rpma_conn *join(
+	struct rpma_peer *peer, char **argv, const struct rpma_conn_cfg *cfg)
 {
 	struct rpma_conn_req *req;
 	struct rpma_conn *conn;

@@ -17,7 +17,7 @@ struct ask {
 };
 
 struct answer {
-	int64_t error;	/* errno of the server, or 0 */
+	int64_t error; /* errno of the server, or 0 */
 };
 
 #endif /* EXAMPLES_ASK_H */

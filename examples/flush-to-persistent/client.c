@@ -50,8 +50,7 @@ int main(int argc, char **argv)
 	if (!(types & RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT))
 		quit("client: the region cannot be flushed to persistence\n");
 
-	must(rpma_write(
-		conn, dst, 0, src, 0, sizeof(text), RPMA_F_COMPLETION_ON_ERROR, NULL));
+	must(rpma_write(conn, dst, 0, src, 0, sizeof(text), RPMA_F_COMPLETION_ON_ERROR, NULL));
 	ret = rpma_flush(conn, dst, 0, sizeof(text), RPMA_FLUSH_TYPE_PERSISTENT,
 		RPMA_F_COMPLETION_ALWAYS, NULL);
 	if (ret == RPMA_E_NOSUPP)

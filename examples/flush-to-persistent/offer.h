@@ -14,7 +14,7 @@
 struct offer {
 	uint8_t region_len;
 	uint8_t self_len;
-	uint8_t bytes[30];	/* both descriptors, one behind the other */
+	uint8_t bytes[30]; /* both descriptors, one behind the other */
 };
 
 #endif /* EXAMPLES_FLUSH_OFFER_H */

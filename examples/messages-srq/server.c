@@ -21,8 +21,8 @@ struct place {
 
 static void post(struct rpma_srq *srq, struct rpma_mr_local *mr, struct place *places, size_t i)
 {
-	must(rpma_srq_recv(srq, mr, i * sizeof(*places) + offsetof(struct place, question), 8,
-		&places[i]));
+	must(rpma_srq_recv(
+		srq, mr, i * sizeof(*places) + offsetof(struct place, question), 8, &places[i]));
 }
 
 int main(int argc, char **argv)

@@ -22,7 +22,7 @@ struct client {
 	struct rpma_mr_local *mr;
 	struct source events;
 	struct source completions;
-	int *gone;		/* how many have gone */
+	int *gone; /* how many have gone */
 	char text[SIZE];
 	char desc[DESC];
 };
@@ -43,8 +43,8 @@ static inline void on_event(void *who)
 }
 
 /* Let the client in whose request is there; NULL: it has changed its mind. */
-static inline struct client *client_new(struct rpma_peer *peer, struct rpma_ep *ep,
-	const struct rpma_conn_cfg *cfg, int *gone)
+static inline struct client *client_new(
+	struct rpma_peer *peer, struct rpma_ep *ep, const struct rpma_conn_cfg *cfg, int *gone)
 {
 	struct client *c = calloc(1, sizeof(*c));
 	struct rpma_conn_req *req;
@@ -71,7 +71,7 @@ static inline void client_read(struct client *c)
 		return;
 	}
 	if (rpma_read(c->conn, c->mr, offsetof(struct client, text), src, 0, SIZE,
-		RPMA_F_COMPLETION_ALWAYS, NULL))
+		    RPMA_F_COMPLETION_ALWAYS, NULL))
 		rpma_conn_disconnect(c->conn);
 	must(rpma_mr_remote_delete(&src));
 }

@@ -26,7 +26,7 @@ struct bench {
 	size_t records;
 	struct rlog *log;
 	struct pollfd fds[RLOG_REPLICAS];
-	size_t owed[RLOG_REPLICAS];	/* acknowledgements that have not come */
+	size_t owed[RLOG_REPLICAS]; /* acknowledgements that have not come */
 	char *batch;
 };
 

@@ -32,9 +32,9 @@ struct rlog_header {
 };
 
 struct rlog_record {
-	uint64_t number;	/* 1, 2, ... */
-	uint32_t len;		/* of the data behind it, padded to 8 */
-	uint32_t sum;		/* of number, len and data */
+	uint64_t number; /* 1, 2, ... */
+	uint32_t len;	 /* of the data behind it, padded to 8 */
+	uint32_t sum;	 /* of number, len and data */
 };
 
 static inline uint64_t rlog_state(uint64_t epoch, uint64_t end)
@@ -74,8 +74,8 @@ static inline uint32_t rlog_sum(const struct rlog_record *r)
 }
 
 /* The record at [at, end) of a log if it is whole, true and of that number, or NULL. */
-static inline const struct rlog_record *rlog_record_at(const char *log, uint64_t at, uint64_t end,
-	uint64_t number)
+static inline const struct rlog_record *rlog_record_at(
+	const char *log, uint64_t at, uint64_t end, uint64_t number)
 {
 	const struct rlog_record *r = (const void *)(log + at);
 

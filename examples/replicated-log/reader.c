@@ -21,14 +21,14 @@ struct reader {
 	struct rpma_mr_local *log_mr;
 	struct rlog_header header;
 	char *log;
-	uint64_t at;		/* next to be looked at */
+	uint64_t at; /* next to be looked at */
 	uint64_t number;
-	uint32_t shown;		/* how many, and their sums */
+	uint32_t shown; /* how many, and their sums */
 	uint32_t *sums;
 };
 
-static void fetch(struct reader *r, struct rpma_mr_local *dst, uint64_t to, uint64_t from,
-	size_t len)
+static void fetch(
+	struct reader *r, struct rpma_mr_local *dst, uint64_t to, uint64_t from, size_t len)
 {
 	must(rpma_read(r->conn, dst, to, r->src, from, len, RPMA_F_COMPLETION_ALWAYS, NULL));
 	take(cq_of(r->conn));

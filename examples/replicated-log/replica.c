@@ -24,14 +24,16 @@ int64_t replica_now(void)
 
 int replica_init(struct replica *r, struct rlog *log, const struct rlog_address *address)
 {
-	*r = (struct replica){ .log = log, .address = *address, .fds = { { .fd = -1 }, { .fd = -1 } } };
+	*r = (struct replica){
+		.log = log, .address = *address, .fds = { { .fd = -1 }, { .fd = -1 } }
+	};
 	r->answer = malloc(sizeof(*r->answer));
 	if (!r->answer)
 		return ENOMEM;
 	return rpma_mr_reg(log->peer, r->answer, sizeof(*r->answer), RPMA_MR_USAGE_READ_DST,
 		       &r->answer_mr)
-		? EIO
-		: 0;
+		       ? EIO
+		       : 0;
 }
 
 void replica_fini(struct replica *r)
@@ -45,7 +47,8 @@ void replica_fini(struct replica *r)
 void replica_drop(struct replica *r, const char *why)
 {
 	if (r->phase > REPLICA_JOINING)
-		fprintf(stderr, "replica %s %s: dropped: %s\n", r->address.addr, r->address.port, why);
+		fprintf(stderr, "replica %s %s: dropped: %s\n", r->address.addr, r->address.port,
+			why);
 	rpma_mr_remote_delete(&r->mr);
 	rpma_conn_delete(&r->conn);
 	r->fds[0].fd = r->fds[1].fd = -1;
@@ -76,11 +79,11 @@ void replica_join(struct replica *r)
 
 	r->phase = REPLICA_JOINING;
 	good = !rpma_conn_req_new(r->log->peer, r->address.addr, r->address.port, NULL, &req) &&
-		!rpma_conn_req_connect(
-			&req, &(struct rpma_conn_private_data){ role, sizeof(role) }, &r->conn) &&
-		!rpma_conn_get_event_fd(r->conn, &fd) && watch(&r->fds[0], fd) &&
-		!rpma_conn_get_cq(r->conn, &r->cq) && !rpma_cq_get_fd(r->cq, &fd) &&
-		watch(&r->fds[1], fd);
+	       !rpma_conn_req_connect(
+		       &req, &(struct rpma_conn_private_data){ role, sizeof(role) }, &r->conn) &&
+	       !rpma_conn_get_event_fd(r->conn, &fd) && watch(&r->fds[0], fd) &&
+	       !rpma_conn_get_cq(r->conn, &r->cq) && !rpma_cq_get_fd(r->cq, &fd) &&
+	       watch(&r->fds[1], fd);
 	if (!good)
 		replica_drop(r, "cannot connect");
 }
@@ -152,7 +155,8 @@ static void cut(struct replica *r)
 		return;
 	}
 	/* With its own epoch, since our log is not there yet. */
-	step(r, REPLICA_CUTTING, post_word(r, AT(state), rlog_state(rlog_epoch(r->state), r->same)));
+	step(r, REPLICA_CUTTING,
+		post_word(r, AT(state), rlog_state(rlog_epoch(r->state), r->same)));
 }
 
 static uint64_t common_end(const struct replica *r)
@@ -308,7 +312,7 @@ int replica_load(struct replica *r, uint64_t end)
 	if (!end)
 		return 0;
 	if (rpma_read(r->conn, r->log->copy_mr, 0, r->mr, RLOG_HEADER, end,
-		RPMA_F_COMPLETION_ALWAYS, NULL))
+		    RPMA_F_COMPLETION_ALWAYS, NULL))
 		return EIO;
 	while ((ret = rpma_cq_get_wc(r->cq, 1, &wc, NULL)) == RPMA_E_NO_COMPLETION)
 		if (poll(&r->fds[1], 1, 5000) != 1 ||

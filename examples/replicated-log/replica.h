@@ -28,14 +28,14 @@
 #include "replicated-log/rlog.h"
 
 enum replica_phase {
-	REPLICA_AWAY,		/* no connection until retry_at */
-	REPLICA_JOINING,	/* connecting */
-	REPLICA_ASKING,		/* its header is read */
-	REPLICA_ASKED,		/* known; the writer decides how to go on */
-	REPLICA_CLAIMING,	/* our epoch is written as claim */
-	REPLICA_COMPARING,	/* its log is read back, piece by piece */
-	REPLICA_CUTTING,	/* its end is set back to where the logs agree */
-	REPLICA_PRESENT,	/* gets all that is new */
+	REPLICA_AWAY,	   /* no connection until retry_at */
+	REPLICA_JOINING,   /* connecting */
+	REPLICA_ASKING,	   /* its header is read */
+	REPLICA_ASKED,	   /* known; the writer decides how to go on */
+	REPLICA_CLAIMING,  /* our epoch is written as claim */
+	REPLICA_COMPARING, /* its log is read back, piece by piece */
+	REPLICA_CUTTING,   /* its end is set back to where the logs agree */
+	REPLICA_PRESENT,   /* gets all that is new */
 };
 
 enum { REPLICA_PIECE = 256 << 10, REPLICA_RETRY_MS = 100 };
@@ -50,34 +50,34 @@ struct replica {
 	struct rlog *log;
 	struct rlog_address address;
 	enum replica_phase phase;
-	int64_t retry_at;	/* ms */
+	int64_t retry_at; /* ms */
 	struct rpma_conn *conn;
 	struct rpma_cq *cq;
 	struct rpma_mr_remote *mr;
-	struct pollfd fds[2];	/* of events and completions */
+	struct pollfd fds[2]; /* of events and completions */
 	union replica_answer *answer;
 	struct rpma_mr_local *answer_mr;
-	uint64_t claim;		/* as it was asked */
+	uint64_t claim; /* as it was asked */
 	uint64_t state;
-	uint64_t same;		/* the logs agree up to here */
-	uint64_t piece;		/* COMPARING: how much from there is read */
-	bool busy;		/* PRESENT: a push is under way */
-	bool current;		/* PRESENT: its state is of our epoch */
-	uint64_t pushed;	/* where the push under way ends */
+	uint64_t same;	 /* the logs agree up to here */
+	uint64_t piece;	 /* COMPARING: how much from there is read */
+	bool busy;	 /* PRESENT: a push is under way */
+	bool current;	 /* PRESENT: its state is of our epoch */
+	uint64_t pushed; /* where the push under way ends */
 };
 
 /* The log as its writer has it. */
 struct rlog {
 	struct rpma_peer *peer;
-	char *copy;		/* the whole log, without header */
+	char *copy; /* the whole log, without header */
 	struct rpma_mr_local *copy_mr;
 	uint64_t end;
-	uint64_t last;		/* number of the last record */
-	uint64_t epoch;		/* ours; 0: not decided yet */
-	uint64_t found;		/* state of the log that was taken over */
-	size_t claims;		/* replicas that have our claim since they were asked */
-	bool opened;		/* by a majority: the epoch is ours alone */
-	bool stale;		/* another writer has claimed a later one */
+	uint64_t last;	/* number of the last record */
+	uint64_t epoch; /* ours; 0: not decided yet */
+	uint64_t found; /* state of the log that was taken over */
+	size_t claims;	/* replicas that have our claim since they were asked */
+	bool opened;	/* by a majority: the epoch is ours alone */
+	bool stale;	/* another writer has claimed a later one */
 	size_t count;
 	struct replica replicas[RLOG_REPLICAS];
 };

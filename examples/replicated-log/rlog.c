@@ -140,7 +140,7 @@ static int prepare(struct rlog *log, const struct rlog_address *replicas, size_t
 	if (!log->copy)
 		return ENOMEM;
 	if (rpma_mr_reg(log->peer, log->copy, RLOG_ROOM,
-		RPMA_MR_USAGE_WRITE_SRC | RPMA_MR_USAGE_READ_DST, &log->copy_mr))
+		    RPMA_MR_USAGE_WRITE_SRC | RPMA_MR_USAGE_READ_DST, &log->copy_mr))
 		return EIO;
 	for (; log->count < n; log->count++) {
 		int err = replica_init(&log->replicas[log->count], log, &replicas[log->count]);
@@ -217,7 +217,7 @@ int rlog_tend(struct rlog *log, int timeout_ms)
 
 	do
 		serve(log, until);
-	while (!log->stale && replica_now() < until);
+	while (!log->stale && rlog_present(log) < log->count && replica_now() < until);
 	return log->stale ? ESTALE : 0;
 }
 

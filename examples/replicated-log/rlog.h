@@ -35,8 +35,7 @@ struct rlog_address {
  * ESTALE, another writer has taken over; ... */
 
 /* Take over as the writer. */
-int rlog_open(struct rlog **log, const struct rlog_address *replicas, size_t count,
-	int timeout_ms);
+int rlog_open(struct rlog **log, const struct rlog_address *replicas, size_t count, int timeout_ms);
 /* ENOSPC: the log is full. Nothing leaves the process before the next commit. */
 int rlog_append(struct rlog *log, const void *data, uint32_t len);
 /* All that is appended is durable. After ETIMEDOUT it may be asked again. */
@@ -45,7 +44,7 @@ int rlog_commit(struct rlog *log, int timeout_ms);
 uint64_t rlog_last(const struct rlog *log);
 /* How many replicas have all that is committed. */
 size_t rlog_present(const struct rlog *log);
-/* Spend timeout_ms on replicas that lag behind. */
+/* Look after replicas that lag behind, for up to timeout_ms. */
 int rlog_tend(struct rlog *log, int timeout_ms);
 void rlog_close(struct rlog *log);
 

@@ -13,7 +13,7 @@
 #include "common/common.h"
 #include "replicated-log/rlog.h"
 
-enum { PATIENCE_MS = 30000 };
+enum { PATIENCE_MS = 30000, LAST_MS = 1000 };
 
 /* Append the whole lines of buf; what is left of it. */
 static size_t append_lines(struct rlog *log, char *buf, size_t len)
@@ -74,6 +74,7 @@ int main(int argc, char **argv)
 			quit("writer: %s\n", strerror(err));
 		printf("durable %llu\n", (unsigned long long)rlog_last(log));
 	}
+	rlog_tend(log, LAST_MS); /* who is behind may get the last records, too */
 	rlog_close(log);
 	return EXIT_SUCCESS;
 }

@@ -17,8 +17,10 @@ import sys
 import tempfile
 import threading
 import time
+import traceback
 
-from transcript import PATIENCE, started
+sys.dont_write_bytecode = True  # nothing is left behind in the source tree
+from transcript import PATIENCE, started  # noqa: E402
 
 ADDR = "127.0.0.1"
 KILLS = int(os.environ.get("RPMA_EXAMPLES_KILLS", "100"))
@@ -62,10 +64,13 @@ class Replica:
 class Writer:
     """A writer, what it was given and what it has said."""
 
+    alive = []
+
     def __init__(self, replicas):
         places = [word for r in replicas for word in (ADDR, str(r.port))]
         self.process = subprocess.Popen([program("writer"), *places], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        Writer.alive.append(self)
         self.given = []
         self.found = None
         self.durable = 0
@@ -106,6 +111,7 @@ class Writer:
 
     def end(self, sig=None):
         """Its exit status."""
+        Writer.alive.remove(self)
         if sig:
             self.process.send_signal(sig)
         try:
@@ -380,6 +386,8 @@ def run_case(case):
                 replica.start()
             case(replicas)
         finally:
+            for writer in Writer.alive[:]:
+                writer.end(signal.SIGKILL)
             for replica in replicas:
                 replica.kill()
 
@@ -392,9 +400,10 @@ def main():
         try:
             run_case(case)
             print(f"[       OK ] {case.__name__}", flush=True)
-        except AssertionError as e:
+        except (AssertionError, subprocess.SubprocessError):
             failed += 1
-            print(e, f"[  FAILED  ] {case.__name__}", sep="\n", flush=True)
+            traceback.print_exc(file=sys.stdout)
+            print(f"[  FAILED  ] {case.__name__}", flush=True)
     return failed > 0
 
 
