@@ -8,9 +8,10 @@
  * input goes into the other, and the engine moves by engine_step() alone. This file
  * stands in for tcp/device.c, which would start the engine with its thread.
  *
- * Input: byte 0, how the connection is (see below); byte 1, where the rest is cut
- * in two; then what the peer sends. "STAG" in it becomes the key of the region,
- * which is at ADDR. CRCs are off, so that what is behind them is reached.
+ * Input: byte 0, how the connection is (see below); byte 1, where the rest is cut in
+ * two (the requests of ours go between); then what the peer sends. "STAG" in it becomes
+ * the key of the region, which is at ADDR. CRCs are off, so that what is behind them is
+ * reached.
  */
 
 #include <fcntl.h>
@@ -29,15 +30,18 @@
 #define ADDR ((uint8_t *)0x10000000)
 
 enum {
-	OWN_PEER = 0x01,	/* trailer exchanged */
-	INITIATOR = 0x02,	/* we */
-	RECEIVES = 0x0c,	/* so many posted */
-	REQUESTS = 0x30,	/* which requests of ours are under way */
-	START_UP = 0x40,	/* the input begins with the start-up frame */
-	DISCONNECT = 0x80,	/* we disconnect in the middle */
+	OWN_PEER = 0x01,   /* trailer exchanged */
+	INITIATOR = 0x02,  /* we */
+	RECEIVES = 0x0c,   /* so many posted */
+	REQUESTS = 0x30,   /* which requests of ours are under way */
+	START_UP = 0x40,   /* the input begins with the start-up frame */
+	DISCONNECT = 0x80, /* we disconnect in the middle */
 
 	SIZE = 4096,
 	STEPS = 12,
+	MANY = 400, /* times the part behind the cut, when byte 1 is MANY_CUT */
+	MANY_CUT = 255,
+	MANY_FIRST = 60, /* the cut is here then */
 };
 
 static struct engine *engine;
@@ -136,8 +140,10 @@ struct run {
 static void post_receives(struct run *r, int n)
 {
 	for (int i = 0; i < n; i++) {
-		struct rp_recv_wr wr = { .wr_id = (uint64_t)i, .mr = i ? r->mr : NULL,
-			.addr = (uintptr_t)ADDR, .length = i ? 64 : 0 };
+		struct rp_recv_wr wr = { .wr_id = (uint64_t)i,
+			.mr = i ? r->mr : NULL,
+			.addr = (uintptr_t)ADDR,
+			.length = i ? 64 : 0 };
 
 		post_recv(&r->c->base, &wr);
 	}
@@ -150,11 +156,13 @@ static void post_requests(struct run *r, int which)
 			{ .opcode = RP_OP_WRITE, .flags = RP_WR_SIGNALED, .length = 2000 },
 			{ .opcode = RP_OP_READ, .flags = RP_WR_SIGNALED, .length = 2000 } },
 		[2] = { { .opcode = RP_OP_FLUSH, .flags = RP_WR_SIGNALED, .length = 16 },
-			{ .opcode = RP_OP_ATOMIC_WRITE, .flags = RP_WR_SIGNALED | RP_WR_INLINE,
+			{ .opcode = RP_OP_ATOMIC_WRITE,
+				.flags = RP_WR_SIGNALED | RP_WR_INLINE,
 				.length = 8 },
 			{ .opcode = RP_OP_SEND, .flags = RP_WR_SIGNALED | RP_WR_IMM, .imm = 7 } },
 		[3] = { { .opcode = RP_OP_SEND, .length = 1500 },
-			{ .opcode = RP_OP_WRITE, .flags = RP_WR_SIGNALED | RP_WR_IMM,
+			{ .opcode = RP_OP_WRITE,
+				.flags = RP_WR_SIGNALED | RP_WR_IMM,
 				.length = 100 },
 			{ .opcode = RP_OP_READ, .flags = RP_WR_FENCE, .length = 4 } },
 	};
@@ -164,9 +172,8 @@ static void post_requests(struct run *r, int which)
 
 		wr.wr_id = (uint64_t)i;
 		wr.addr = (uintptr_t)ADDR;
-		wr.mr = wr.length && !(wr.flags & RP_WR_INLINE) && wr.opcode != RP_OP_FLUSH ?
-			r->mr :
-			NULL;
+		wr.mr = wr.length && !(wr.flags & RP_WR_INLINE) && wr.opcode != RP_OP_FLUSH ? r->mr
+											    : NULL;
 		wr.rkey = 7;
 		wr.remote_addr = 0x1000;
 		post_send(&r->c->base, &wr);
@@ -246,9 +253,20 @@ static uint8_t *with_key(const struct run *r, const uint8_t *data, size_t size)
 	return p;
 }
 
+/* So much that the library has to stop reading, at times */
+static void flood(int fd, const uint8_t *p, size_t len)
+{
+	for (int i = 0; i < MANY; i++) {
+		peer_send(fd, p, len);
+		if (i % 16 == 0)
+			engine_step(engine, 0);
+	}
+	peer_drain(fd);
+}
+
 static void feed(struct run *r, const uint8_t *data, size_t size, uint8_t how, uint8_t cut)
 {
-	size_t first = size * cut / 255;
+	size_t first = cut == MANY_CUT ? (size < MANY_FIRST ? size : MANY_FIRST) : size * cut / 255;
 	uint8_t *p = with_key(r, data, size);
 
 	if (!(how & START_UP))
@@ -266,6 +284,8 @@ static void feed(struct run *r, const uint8_t *data, size_t size, uint8_t how, u
 			conn_disconnect(&r->c->base);
 		if ((how & INITIATOR) || !(how & START_UP))
 			peer_send(r->peer, p + first, size - first);
+		if (cut == MANY_CUT)
+			flood(r->peer, p + first, size - first);
 		steps(r->peer);
 		post_receives(r, 2);
 		take_completions(r);

@@ -70,8 +70,8 @@ static void check(const struct fpdu *f)
 		if (f->tagged)
 			fpdu_put_tagged(again, f->opcode, f->last, f->stag, f->to, f->payload_len);
 		else
-			fpdu_put_untagged(again, f->opcode, f->last, f->qn, f->msn, f->mo,
-				f->payload_len);
+			fpdu_put_untagged(
+				again, f->opcode, f->last, f->qn, f->msn, f->mo, f->payload_len);
 		check_header(f, again);
 		MUST(again[0] << 8 == (f->ulpdu_len & 0xff00) && again[1] == (f->ulpdu_len & 0xff));
 	}

@@ -38,8 +38,8 @@ static void about(const uint8_t *data, size_t size, enum iwarp_err err)
 	terminate_cause_set(&c, err, &f);
 	len = terminate_encode(out, &c);
 	MUST(len <= sizeof(out));
-	MUST(terminate_decode(out + FPDU_UNTAGGED_HDR, len - FPDU_UNTAGGED_HDR,
-		!is_of_start_up(err), &t));
+	MUST(terminate_decode(
+		out + FPDU_UNTAGGED_HDR, len - FPDU_UNTAGGED_HDR, !is_of_start_up(err), &t));
 	MUST(t.err == err);
 	if (!t.has_ddp)
 		return;
@@ -51,7 +51,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	read_it(data, size, false);
 	read_it(data, size, true);
 	if (size > 1 && size <= UINT16_MAX)
-		about(data + 1, size - 1,
-			(enum iwarp_err)(1 + data[0] % (IWARP_ERR_MAX - 1)));
+		about(data + 1, size - 1, (enum iwarp_err)(1 + data[0] % (IWARP_ERR_MAX - 1)));
 	return 0;
 }

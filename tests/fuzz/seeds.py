@@ -114,7 +114,8 @@ FRAMES = {
     "markers": frame(REQUEST, 0xD0, 2, block()),
 }
 
-# Several segments in a row, from the peer's side, by how the connection is
+# Several segments in a row, from the peer's side, by how the connection is. What comes
+# first is before the library's requests.
 SESSIONS = {
     "writes": (0x0D, ["write", "write-part", "write", "read"]),
     "sends": (0x0D, ["send-part", "send-rest", "send-2"]),
@@ -125,6 +126,10 @@ SESSIONS = {
     "answers": (0x11, ["write-none", "read-resp", "read-resp-none"]),
     "answers-own": (0x21, ["write-none", "flush-resp", "atomic-resp", "read-resp-none"]),
     "ends": (0x31, ["write-none", "send", "terminate-write"]),
+    "stall": (0x10, ["write-none", "send", "write", "read-resp", "write"]),
+    "stall-own": (0x11, ["write-none", "send", "read-resp", "write", "read-resp-none"]),
+    "stall-flush": (0x21, ["write-none", "send", "flush-resp", "write", "atomic-resp"]),
+    "stall-ends": (0x11, ["write-none", "send", "write", "terminate-read"]),
     "magic": (0x0C, ["magic", "read-resp-none", "flush"]),
 }
 
@@ -140,7 +145,12 @@ def corpora():
     for name, (how, names) in SESSIONS.items():
         stream = b"".join(fpdu(SEGMENTS[n]) for n in names)
         for bits in (0, 0x02, 0x80):
-            yield "conn", f"{name}-{bits:02x}", bytes([how | bits, 200]) + stream
+            for cut in (200, 30, 255):
+                yield "conn", f"{name}-{bits:02x}-{cut}", bytes([how | bits, cut]) + stream
+    stream = b"".join(fpdu(SEGMENTS[n]) for n in ("write-none", "send"))
+    stream += fpdu(tagged(0, ADDR, bytes(2000))) * 2
+    for how in (0x00, 0x01, 0x11, 0x12):
+        yield "conn", f"flood-{how:02x}", bytes([how, 255]) + stream
     for name, data in FRAMES.items():
         yield "mpa", name, data
         for how in (0x4D, 0x4F, 0x5F):

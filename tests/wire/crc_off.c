@@ -21,8 +21,10 @@ static void wrong_sums_are_taken(struct link2 *l)
 	raw_expect(&l->r, "00164143 00000000 00000000 00000001 00000000 00000000 00000000");
 	expect_done(&l->s, CTX(1));
 	raw_send(&l->r, "0012c140 %4 %8 67696665 00000000", stag_of(l->mem.mr), to_of(l->mem.mr));
-	raw_send(&l->r, "0012c140 %4 %8 6c6f7665 12345678", stag_of(l->mem.mr), to_of(l->mem.mr) + 4);
-	raw_send(&l->r, "0012c140 %4 %8 6c6f7665 12345678", stag_of(l->mem.mr) ^ 0x100, to_of(l->mem.mr));
+	raw_send(&l->r, "0012c140 %4 %8 6c6f7665 12345678", stag_of(l->mem.mr),
+		to_of(l->mem.mr) + 4);
+	raw_send(&l->r, "0012c140 %4 %8 6c6f7665 12345678", stag_of(l->mem.mr) ^ 0x100,
+		to_of(l->mem.mr));
 	raw_expect(&l->r,
 		"00264147 00000000 00000002 00000001 00000000 1100c000 0012 c140 %4 %8 00000000",
 		stag_of(l->mem.mr) ^ 0x100, to_of(l->mem.mr));

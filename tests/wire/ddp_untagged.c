@@ -4,6 +4,7 @@
 /* ddp_untagged.c -- queues, numbers, offsets of messages: items 59, 60, 62 to 67 */
 
 #include <string.h>
+#include <sys/socket.h>
 
 #include "rig.h"
 
@@ -68,6 +69,82 @@ static void item_062_no_receive_posted(void **state)
 	rig_fence(&g, 1);
 	assert_memory_equal(g.mem.data, "late", 4);
 	assert_memory_equal(g.mem.data + 64, "behind", 6);
+	rig_close(&g);
+}
+
+/* Answers to the library's own requests do not wait with it; and they are judged. */
+static void item_062_answers_overtake(void **state)
+{
+	struct rpma_mr_remote *far = far_region();
+	struct rig g;
+
+	rig_open(&g, state, NULL);
+	for (uint64_t i = 1; i <= 2; i++) {
+		struct bytes f;
+
+		assert_ok(rpma_read(g.side.conn, g.mem.mr, 512 * i, far, 0, 4,
+			RPMA_F_COMPLETION_ALWAYS, CTX(i)));
+		f = raw_read_fpdu(&g.raw);
+		bytes_free(&f);
+	}
+	raw_fpdu(&g.raw, "41" SEND "00000001 00000000 6c617465");
+	raw_fpdu(&g.raw, "c1 40 %4 %8 626568696e64", g.stag, g.to + 64);
+	raw_fpdu(&g.raw, "81 42 72706d61 0000000000000000 6f76");
+	raw_fpdu(&g.raw, "c1 40 %4 %8 626568696e64", g.stag, g.to + 72);
+	raw_fpdu(&g.raw, "c1 42 72706d61 0000000000000002 6572");
+	expect_done(&g.side, CTX(1));
+	assert_memory_equal(g.mem.data + 512, "over\0", 5);
+	assert_all(g.mem.data, 512, 0);
+	raw_fpdu(&g.raw, "c1 42 72706d61 0000000000000000 deadbeefde");
+	rig_ends(&g, "11 01", TERM_DDP);
+	expect_status(&g.side, CTX(2), IBV_WC_WR_FLUSH_ERR);
+	assert_all(g.mem.data + 1024, 64, 0);
+	assert_all(g.mem.data, 512, 0);
+	assert_ok(rpma_mr_remote_delete(&far));
+	rig_drop(&g);
+}
+
+/* More behind it than the library is willing to keep: the stream stops. */
+static void item_062_much_behind(void **state)
+{
+	struct rig_opts o = { .size = 1 << 16 };
+	struct bytes b = { 0 };
+	uint8_t data[60000];
+	size_t sent = 0;
+	struct rig g;
+
+	rig_open(&g, state, &o);
+	fill(data, sizeof(data), 62);
+	bytes_fpdu(&b, "41" SEND "00000001 00000000 6c617465");
+	for (uint64_t i = 0; i < 400; i++)
+		bytes_fpdu(&b, "c1 40 %4 %8 %p", g.stag, g.to + 8 * i, data, sizeof(data));
+	for (ssize_t n = 1; n > 0; sent += n > 0 ? (size_t)n : 0)
+		n = send(g.raw.fd, b.p + sent, b.len - sent, MSG_DONTWAIT | MSG_NOSIGNAL);
+	assert_true(sent > 0);
+	expect_no_wc(g.side.rcq);
+	assert_all(g.mem.data, g.mem.size, 0);
+	post_recv(&g.side, NULL, 0, CTX(1));
+	expect_recv_status(&g.side, CTX(1), IBV_WC_LOC_LEN_ERR);
+	expect_event(g.side.conn, RPMA_CONN_LOST);
+	assert_all(g.mem.data, g.mem.size, 0);
+	rig_drop(&g);
+
+	rig_open(&g, state, &o);
+	b.len = 0;
+	bytes_fpdu(&b, "41" SEND "00000001 00000000");
+	for (uint64_t i = 0; i < 400; i++)
+		bytes_fpdu(&b, "c1 40 %4 %8 %p", g.stag, g.to + 8 * i, data, sizeof(data));
+	sent = 0;
+	for (ssize_t n = 1; n > 0; sent += n > 0 ? (size_t)n : 0)
+		n = send(g.raw.fd, b.p + sent, b.len - sent, MSG_DONTWAIT | MSG_NOSIGNAL);
+	post_recv(&g.side, NULL, 0, CTX(1));
+	expect_recv(&g.side, CTX(1));
+	raw_send_bytes(&g.raw, b.p + sent, b.len - sent);
+	rig_fence(&g, 1);
+	for (size_t i = 0; i < 399; i++)
+		assert_memory_equal(g.mem.data + 8 * i, data, 8);
+	assert_memory_equal(g.mem.data + 8 * 399, data, sizeof(data));
+	bytes_free(&b);
 	rig_close(&g);
 }
 
@@ -205,6 +282,8 @@ int main(void)
 		BOTH(item_060_wrong_number),
 		BOTH(item_060_number_used_twice),
 		BOTH(item_062_no_receive_posted),
+		BOTH(item_062_answers_overtake),
+		BOTH(item_062_much_behind),
 		BOTH(item_063_too_long),
 		BOTH(item_063_too_long_in_segments),
 		BOTH(item_064_wrong_offset),

@@ -178,8 +178,8 @@ static void bad_flush(void **state, int usage, uint32_t flags, uint32_t flip, ui
 static void item_087_flush_not_allowed(void **state)
 {
 	for (uint32_t flags = PERSISTENT; flags <= VISIBLE; flags++) {
-		int right = flags == PERSISTENT ? RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT :
-						  RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY;
+		int right = flags == PERSISTENT ? RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT
+						: RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY;
 
 		bad_flush(state, USAGE_ALL, flags, 0x100, 0, 8, "01 00");
 		bad_flush(state, USAGE_ALL, flags, 0, (uint64_t)-1, 8, "01 01");

@@ -63,11 +63,10 @@ static void item_038_known_bytes(void **state)
 	rig_open(&g, state, NULL);
 	memcpy(g.mem.data, "Helloping1234", 13);
 	assert_ok(rpma_write(g.side.conn, far, 0, g.mem.mr, 0, 5, RPMA_F_COMPLETION_ALWAYS, NULL));
-	raw_expect(&g.raw,
-		"0013c140 00ab3c07 00007f0011223344 48656c6c6f 000000 85e6346e");
+	raw_expect(&g.raw, "0013c140 00ab3c07 00007f0011223344 48656c6c6f 000000 85e6346e");
 	assert_ok(rpma_send(g.side.conn, g.mem.mr, 5, 8, RPMA_F_COMPLETION_ALWAYS, NULL));
-	raw_expect(&g.raw,
-		"001a4143 00000000 00000000 00000001 00000000 70696e6731323334 a9477783");
+	raw_expect(
+		&g.raw, "001a4143 00000000 00000000 00000001 00000000 70696e6731323334 a9477783");
 	for (int i = 0; i < 2; i++)
 		expect_done(&g.side, NULL);
 	post_recv(&g.side, &g.mem, 64, CTX(1));

@@ -117,8 +117,7 @@ static void answer_after_the_end(void **state)
 	struct rig g;
 
 	rig_open(&g, state, NULL);
-	assert_ok(rpma_read(
-		g.side.conn, g.mem.mr, 0, far, 0, 8, RPMA_F_COMPLETION_ALWAYS, CTX(1)));
+	assert_ok(rpma_read(g.side.conn, g.mem.mr, 0, far, 0, 8, RPMA_F_COMPLETION_ALWAYS, CTX(1)));
 	f = raw_read_fpdu(&g.raw);
 	raw_fpdu(&g.raw, "c1 40 dead0000 0000000000000000 deadbeef");
 	expect_status(&g.side, CTX(1), IBV_WC_WR_FLUSH_ERR);
@@ -141,8 +140,7 @@ static void answer_without_a_sink(void **state)
 	struct rig g;
 
 	rig_open(&g, state, NULL);
-	assert_ok(rpma_read(
-		g.side.conn, g.mem.mr, 0, far, 0, 8, RPMA_F_COMPLETION_ALWAYS, CTX(1)));
+	assert_ok(rpma_read(g.side.conn, g.mem.mr, 0, far, 0, 8, RPMA_F_COMPLETION_ALWAYS, CTX(1)));
 	f = raw_read_fpdu(&g.raw);
 	bytes_free(&f);
 	region_dereg(&g.mem);

@@ -55,8 +55,8 @@ static void end_open(struct end *e, struct raw *r)
 
 	*e = (struct end){ 0 };
 	raw_open_door(&door, "127.0.0.1");
-	assert_int_equal(rp_provider_tcp.find("127.0.0.1", RPMA_UTIL_IBV_CONTEXT_REMOTE, 1000,
-		&context), 0);
+	assert_int_equal(
+		rp_provider_tcp.find("127.0.0.1", RPMA_UTIL_IBV_CONTEXT_REMOTE, 1000, &context), 0);
 	assert_int_equal(rp_provider_tcp.open(context, &dev), 0);
 	e->ops = dev->ops;
 	assert_int_equal(e->ops->pd_alloc(dev, &e->pd), 0);
@@ -75,7 +75,7 @@ static void end_open(struct end *e, struct raw *r)
 	raw_expect(r, REQ "50 02 0018 8010 c010 %p", t.p, t.len);
 	t.len = 0;
 	bytes_trailer(&t, 2);
-	raw_send(r, REP "50 02 0018 8010 8010 %p" , t.p, t.len);
+	raw_send(r, REP "50 02 0018 8010 8010 %p", t.p, t.len);
 	bytes_free(&t);
 	raw_expect(r, WRITE_RTR);
 	wait_fd(e->conn->event_fd);
@@ -125,8 +125,12 @@ static void item_061_numbers_out(void **state)
 	end_open(&e, &r);
 	for (uint64_t i = 0; i < 3; i++) {
 		struct rp_send_wr send = { .opcode = RP_OP_SEND, .wr_id = i };
-		struct rp_send_wr flush = { .opcode = RP_OP_FLUSH, .wr_id = 10 + i,
-			.flags = RP_WR_SIGNALED, .rkey = 7, .remote_addr = 0x1000, .length = 8,
+		struct rp_send_wr flush = { .opcode = RP_OP_FLUSH,
+			.wr_id = 10 + i,
+			.flags = RP_WR_SIGNALED,
+			.rkey = 7,
+			.remote_addr = 0x1000,
+			.length = 8,
 			.flush_type = RPMA_FLUSH_TYPE_VISIBILITY };
 		uint32_t msn = LAST + (uint32_t)i;
 

@@ -107,7 +107,8 @@ static void item_086_write_only_region(void **state)
 
 	rig_open(&g, state, &o);
 	memset(g.mem.data, 0x5a, 16);
-	raw_fpdu(&g.raw, ATOMIC, 1, 0, 1, g.stag, g.to, (uint64_t)0, (uint64_t)0, (uint64_t)0, ONES);
+	raw_fpdu(
+		&g.raw, ATOMIC, 1, 0, 1, g.stag, g.to, (uint64_t)0, (uint64_t)0, (uint64_t)0, ONES);
 	raw_expect_fpdu(&g.raw, ATOMIC_RESP, 1, 1, (uint64_t)0);
 	raw_fpdu(&g.raw, ATOMIC, 2, 2, 2, g.stag, g.to + 8, (uint64_t)0, ONES, (uint64_t)0,
 		(uint64_t)0);
@@ -117,8 +118,8 @@ static void item_086_write_only_region(void **state)
 	rig_close(&g);
 }
 
-static void bad_atomic(void **state, int usage, uint32_t op, uint32_t flip, uint64_t off,
-	const char *triple)
+static void bad_atomic(
+	void **state, int usage, uint32_t op, uint32_t flip, uint64_t off, const char *triple)
 {
 	struct rig_opts o = { .own = true, .usage = usage };
 	struct rig g;
@@ -154,16 +155,15 @@ static void item_086_089_atomic_write(void **state)
 
 	memcpy(src, &value, 8);
 	rig_open(&g, state, &own);
-	assert_ok(rpma_atomic_write(
-		g.side.conn, far, 8, src, RPMA_F_COMPLETION_ALWAYS, CTX(1)));
+	assert_ok(rpma_atomic_write(g.side.conn, far, 8, src, RPMA_F_COMPLETION_ALWAYS, CTX(1)));
 	f = raw_read_fpdu(&g.raw);
-	bytes_fpdu(&want, ATOMIC, 1, 2, 0, 7, UINT64_C(0x1008), value, ONES, (uint64_t)0,
-		(uint64_t)0);
+	bytes_fpdu(
+		&want, ATOMIC, 1, 2, 0, 7, UINT64_C(0x1008), value, ONES, (uint64_t)0, (uint64_t)0);
 	assert_int_equal(f.len, want.len);
 	assert_memory_equal(f.p, want.p, 24);
 	assert_memory_equal(f.p + 28, want.p + 28, want.len - 4 - 28);
-	raw_fpdu(&g.raw, ATOMIC_RESP, 1, (uint32_t)f.p[24] << 24 | f.p[25] << 16 | f.p[26] << 8 | f.p[27],
-		(uint64_t)0);
+	raw_fpdu(&g.raw, ATOMIC_RESP, 1,
+		(uint32_t)f.p[24] << 24 | f.p[25] << 16 | f.p[26] << 8 | f.p[27], (uint64_t)0);
 	expect_done(&g.side, CTX(1));
 	raw_expect_quiet(&g.raw);
 	bytes_free(&f);
@@ -198,8 +198,9 @@ static void item_087_flush_answer_that_does_not_fit(void **state)
 		rig_open(&g, state, &own);
 		assert_ok(rpma_flush(g.side.conn, far, 0, 8, RPMA_FLUSH_TYPE_VISIBILITY,
 			RPMA_F_COMPLETION_ALWAYS, CTX(1)));
-		raw_expect_fpdu(&g.raw, "41 4c 00000000 00000001 00000001 00000000 %4 00000008 %8 %4",
-			FAR_STAG, FAR_TO, 2);
+		raw_expect_fpdu(&g.raw,
+			"41 4c 00000000 00000001 00000001 00000000 %4 00000008 %8 %4", FAR_STAG,
+			FAR_TO, 2);
 		raw_fpdu(&g.raw, cases[i].answer);
 		rig_ends(&g, cases[i].triple, cases[i].hdr);
 		expect_status(&g.side, CTX(1), IBV_WC_WR_FLUSH_ERR);

@@ -49,9 +49,8 @@ static void item_031_read_rtr_without_magic(void **state)
 	conn = start(&n, &r);
 	raw_expect(&r, REQ "50 02 0004 8010 c010");
 	raw_send(&r, REP "50 02 0004 8010 4010");
-	raw_expect_fpdu(&r,
-		"41 41 00000000 00000001 00000001 00000000"
-		"00000001 0000000000000000 00000000 00000001 0000000000000000");
+	raw_expect_fpdu(&r, "41 41 00000000 00000001 00000001 00000000"
+			    "00000001 0000000000000000 00000000 00000001 0000000000000000");
 	expect_event(conn, RPMA_CONN_ESTABLISHED);
 	raw_fpdu(&r, "c1 42 00000001 0000000000000000");
 	raw_fin(&r);

@@ -302,7 +302,10 @@ void raw_expect_term_at(struct raw *r, const char *triple, enum term_hdr hdr, co
 		len = 2 + (size_t)(seg[2] & 0x80 ? 14 : 18) + (hdr == TERM_READ ? 28 : 0);
 	bytes_add(&ulpdu, "41 47 00000000 00000002 00000001 00000000");
 	bytes_add(&ulpdu, triple);
-	bytes_add(&ulpdu, "%1 00 %p", hdr == TERM_READ ? 0xe0 : hdr == TERM_DDP ? 0xc0 : 0,
+	bytes_add(&ulpdu, "%1 00 %p",
+		hdr == TERM_READ  ? 0xe0
+		: hdr == TERM_DDP ? 0xc0
+				  : 0,
 		seg, len);
 	bytes_fpdu(&b, "%p", ulpdu.p, ulpdu.len);
 	expect_bytes(r, &b, where);

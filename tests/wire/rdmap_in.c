@@ -78,8 +78,8 @@ static void expect_response(struct rig *g, size_t size)
 		size_t len = ((size_t)f.p[0] << 8 | f.p[1]) - 14;
 
 		assert_true(len <= size - done);
-		bytes_add(&hdr, "%1 42 cafef00d %8", done + len < size ? 0x81 : 0xc1,
-			SINK_TO + done);
+		bytes_add(
+			&hdr, "%1 42 cafef00d %8", done + len < size ? 0x81 : 0xc1, SINK_TO + done);
 		assert_memory_equal(f.p + 2, hdr.p, hdr.len);
 		assert_memory_equal(f.p + 16, g->mem.data + done, len);
 		done += len;
@@ -105,8 +105,8 @@ static void item_071_074_read(void **state)
 	rig_close(&g);
 }
 
-static void bad_read(void **state, int usage, uint32_t flip, uint64_t off, uint32_t size,
-	const char *triple)
+static void bad_read(
+	void **state, int usage, uint32_t flip, uint64_t off, uint32_t size, const char *triple)
 {
 	struct rig_opts o = { .usage = usage };
 	struct rig g;
@@ -130,7 +130,7 @@ static void item_072_read_not_allowed(void **state)
 	bad_read(state, USAGE_ALL, 0, 1, UINT32_MAX, "01 01");
 	for (int bit = 0; bit < 8; bit++)
 		if (!(1 << bit & (RPMA_MR_USAGE_READ_SRC | RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT |
-				 RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY)))
+					 RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY)))
 			bad_read(state, 1 << bit, 0, 0, 4, "01 02");
 	rig_open(&g, state, NULL);
 	ask(&g, 1, 8, g.stag, UINT64_MAX - 6);
@@ -281,8 +281,8 @@ static void item_083_send_with_invalidate(void **state)
 
 		rig_open(&g, state, NULL);
 		post_recv(&g.side, &g.mem, 64, CTX(1));
-		raw_fpdu(&g.raw, "41 %1 %4 00000000 00000001 00000000 deadbeef", 0x40 | opcodes[i / 2],
-			i % 2 ? g.stag : g.stag ^ 0x100);
+		raw_fpdu(&g.raw, "41 %1 %4 00000000 00000001 00000000 deadbeef",
+			0x40 | opcodes[i / 2], i % 2 ? g.stag : g.stag ^ 0x100);
 		rig_ends(&g, "01 09", TERM_DDP);
 		assert_all(g.mem.data, g.mem.size, 0);
 		rig_drop(&g);

@@ -59,9 +59,8 @@ static void item_076_peer_without_reads(void **state)
 	expect_event(conn, RPMA_CONN_ESTABLISHED);
 	assert_rpma(RPMA_E_PROVIDER,
 		rpma_read(conn, mem.mr, 0, far, 0, 4, RPMA_F_COMPLETION_ALWAYS, CTX(1)));
-	assert_rpma(RPMA_E_PROVIDER,
-		rpma_flush(conn, far, 0, 4, RPMA_FLUSH_TYPE_VISIBILITY, RPMA_F_COMPLETION_ALWAYS,
-			CTX(2)));
+	assert_rpma(RPMA_E_PROVIDER, rpma_flush(conn, far, 0, 4, RPMA_FLUSH_TYPE_VISIBILITY,
+					     RPMA_F_COMPLETION_ALWAYS, CTX(2)));
 	assert_ok(rpma_write(conn, far, 0, mem.mr, 0, 0, RPMA_F_COMPLETION_ALWAYS, CTX(3)));
 	raw_expect_fpdu(&r, "c1 40 %4 %8", FAR_STAG, FAR_TO);
 	raw_fin(&r);
@@ -80,8 +79,8 @@ static void item_077_answers_in_order(void **state)
 
 	rig_open(&g, state, NULL);
 	for (uint32_t i = 0; i < 2; i++) {
-		assert_ok(rpma_read(g.side.conn, g.mem.mr, 8 * i, far, 0, 4,
-			RPMA_F_COMPLETION_ALWAYS, CTX(i)));
+		assert_ok(rpma_read(
+			g.side.conn, g.mem.mr, 8 * i, far, 0, 4, RPMA_F_COMPLETION_ALWAYS, CTX(i)));
 		raw_expect_fpdu(&g.raw, READ_AT, i + 1, 4, FAR_STAG, FAR_TO);
 	}
 	raw_fpdu(&g.raw, "81 42" SINK "0000000000000000 6f6e");
@@ -114,8 +113,7 @@ static void wrong_answer(void **state, const struct wrong *w)
 	struct rig g;
 
 	rig_open(&g, state, NULL);
-	assert_ok(rpma_read(
-		g.side.conn, g.mem.mr, 8, far, 0, 4, RPMA_F_COMPLETION_ALWAYS, CTX(1)));
+	assert_ok(rpma_read(g.side.conn, g.mem.mr, 8, far, 0, 4, RPMA_F_COMPLETION_ALWAYS, CTX(1)));
 	raw_expect_fpdu(&g.raw, READ_AT, 1, 4, FAR_STAG, FAR_TO);
 	if (w->first)
 		raw_fpdu(&g.raw, w->first);
@@ -142,8 +140,8 @@ static void item_078_answer_that_does_not_fit(void **state)
 		{ NULL, "81 42" SINK "0000000000000000 deadbeef00", "11 01", TERM_DDP, 0 },
 		{ "81 42" SINK "0000000000000000 6162", "c1 42" SINK "0000000000000000 6162",
 			"11 01", TERM_DDP, 2 },
-		{ "81 42" SINK "0000000000000000 6162", "c1 42" SINK "0000000000000003 62",
-			"11 01", TERM_DDP, 2 },
+		{ "81 42" SINK "0000000000000000 6162", "c1 42" SINK "0000000000000003 62", "11 01",
+			TERM_DDP, 2 },
 		{ "81 42" SINK "0000000000000000 6162", "c1 42" SINK "0000000000000002 616263",
 			"11 01", TERM_DDP, 2 },
 		{ "81 42" SINK "0000000000000000 6162", "c1 42" SINK "0000000000000002 61", "11 01",
@@ -175,8 +173,7 @@ static void item_078_answer_twice(void **state)
 	struct rig g;
 
 	rig_open(&g, state, NULL);
-	assert_ok(rpma_read(
-		g.side.conn, g.mem.mr, 8, far, 0, 4, RPMA_F_COMPLETION_ALWAYS, CTX(1)));
+	assert_ok(rpma_read(g.side.conn, g.mem.mr, 8, far, 0, 4, RPMA_F_COMPLETION_ALWAYS, CTX(1)));
 	raw_expect_fpdu(&g.raw, READ_AT, 1, 4, FAR_STAG, FAR_TO);
 	raw_fpdu(&g.raw, "c1 42" SINK "0000000000000000 676f6f64");
 	expect_done(&g.side, CTX(1));
@@ -194,8 +191,7 @@ static void item_082_fence(void **state)
 	struct rig g;
 
 	rig_open(&g, state, NULL);
-	assert_ok(rpma_read(
-		g.side.conn, g.mem.mr, 0, far, 0, 8, RPMA_F_COMPLETION_ALWAYS, CTX(1)));
+	assert_ok(rpma_read(g.side.conn, g.mem.mr, 0, far, 0, 8, RPMA_F_COMPLETION_ALWAYS, CTX(1)));
 	assert_ok(rpma_atomic_write(
 		g.side.conn, far, 0, "newnewne", RPMA_F_COMPLETION_ALWAYS, CTX(2)));
 	raw_expect_fpdu(&g.raw, READ_AT, 1, 8, 7, UINT64_C(0x1000));

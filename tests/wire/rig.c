@@ -129,7 +129,8 @@ void rig_open(struct rig *g, void **state, const struct rig_opts *o)
 		open_responder(g, o, depth);
 	else
 		open_initiator(g, o, depth);
-	region_open(&g->mem, g->side.peer, o->size ? o->size : 4096, o->usage ? o->usage : USAGE_ALL);
+	region_open(
+		&g->mem, g->side.peer, o->size ? o->size : 4096, o->usage ? o->usage : USAGE_ALL);
 	g->stag = stag_of(g->mem.mr);
 	g->to = to_of(g->mem.mr);
 }

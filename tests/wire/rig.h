@@ -28,16 +28,16 @@ extern enum role rig_roles[ROLES];
 
 #define AS(fn, role)                                                                               \
 	{                                                                                          \
-		#fn " (" #role ")", fn, NULL, NULL, &rig_roles[role]                               \
+#fn " (" #role ")", fn, NULL, NULL, &rig_roles[role]                               \
 	}
 #define BOTH(fn) AS(fn, RESPONDER), AS(fn, INITIATOR)
 
 /* All zero: a foreign peer, a region of 4096 bytes for everything, depths of 16. */
 struct rig_opts {
-	bool own;	/* the peer says that it is this library */
-	size_t size;	/* of the region */
+	bool own;    /* the peer says that it is this library */
+	size_t size; /* of the region */
 	int usage;
-	int depth;	/* of the peer, both ways */
+	int depth; /* of the peer, both ways */
 	struct side_opts side;
 };
 
@@ -91,7 +91,7 @@ struct rpma_mr_remote *far_region(void);
 struct rpma_conn *rig_accept(struct net *n, const struct side_opts *o);
 /* Start to connect to the door; the raw peer has read and checked the request when
  * this returns. data_len of o: its private data. */
-struct rpma_conn *rig_connect(struct net *n, struct raw_door *d, struct raw *r,
-	const struct side_opts *o);
+struct rpma_conn *rig_connect(
+	struct net *n, struct raw_door *d, struct raw *r, const struct side_opts *o);
 
 #endif /* TESTS_RIG_H */

@@ -149,8 +149,8 @@ static void item_029_ird_below_our_ord(void **state)
 	(void)state;
 	rig_open(&g, (void **)&p, &o);
 	for (uint64_t i = 0; i < 3; i++)
-		assert_ok(rpma_read(g.side.conn, g.mem.mr, 0, far, 0, 4, RPMA_F_COMPLETION_ALWAYS,
-			CTX(i)));
+		assert_ok(rpma_read(
+			g.side.conn, g.mem.mr, 0, far, 0, 4, RPMA_F_COMPLETION_ALWAYS, CTX(i)));
 	for (int i = 0; i < 2; i++) {
 		struct bytes f = raw_read_fpdu(&g.raw);
 
@@ -190,9 +190,8 @@ static void item_031_read_rtr(void **state)
 	(void)state;
 	start_open(&s, NULL);
 	raw_send(&s.r, REP "50 02 0004 8010 4010");
-	raw_expect_fpdu(&s.r,
-		"41 41 00000000 00000001 00000001 00000000"
-		"00000001 00000000fd000007 00000000 00000001 72d4b1096fc35ae8");
+	raw_expect_fpdu(&s.r, "41 41 00000000 00000001 00000001 00000000"
+			      "00000001 00000000fd000007 00000000 00000001 72d4b1096fc35ae8");
 	raw_expect_quiet(&s.r);
 	raw_fpdu(&s.r, "c1 42 00000001 00000000fd000007");
 	expect_event(s.conn, RPMA_CONN_ESTABLISHED);
@@ -240,13 +239,16 @@ static void item_032_fpdus_behind_the_reply(void **state)
 
 static void item_033_no_reply(void **state)
 {
-	struct side_opts o = { .timeout_ms = 200 };
+	static const char *const parts[] = { "MPA ID Rep Frame",
+		"MPA ID Rep Frame\x50\2\0\x10\x80" };
+	static const size_t lens[] = { 16, 21 };
+	struct side_opts o = { .timeout_ms = 1000 };
 	struct start s;
 
 	(void)state;
-	for (size_t len = 0; len <= 20; len += 10) {
+	for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
 		start_open(&s, &o);
-		raw_send(&s.r, len < 20 ? REP : REP "50 02 0010 8010");
+		raw_send_maybe(&s.r, parts[i], lens[i]);
 		expect_event(s.conn, RPMA_CONN_UNREACHABLE);
 		raw_expect_gone(&s.r);
 		start_drop(&s);
