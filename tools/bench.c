@@ -32,7 +32,8 @@ static const char help[] =
 	"Example: rpma bench --op write+pflush -s 4k -d 16 -D 5 that-host\n";
 
 static struct bench_plan plan = {
-	.duration = 1, .warmup = 100, .depth = 1, .connections = 1, .threads = 1 };
+	.duration = 1, .warmup = 100, .depth = 1, .connections = 1, .threads = 1
+};
 
 static const char *op = "write", *sizes = "64", *plot;
 static bool all, both, events, verify, json, csv, ipv6;
@@ -116,7 +117,7 @@ static void check_plan(void)
 		plan.depth = 1;
 	}
 	plan.flags = (both ? HELLO_BOTH : 0u) | (events ? HELLO_EVENTS : 0u) |
-		(verify ? HELLO_VERIFY : 0u);
+		     (verify ? HELLO_VERIFY : 0u);
 	/* So that every slot has been used. */
 	if (verify && plan.warmup < plan.depth)
 		plan.warmup = plan.depth;

@@ -76,10 +76,10 @@ struct run {
 };
 
 /* All end the program when they fail. */
-void bench_session(const struct bench_plan *p, const struct site *s, struct link *session,
-	uint64_t id);
-void bench_run(const struct bench_plan *p, const struct site *s, struct link *session,
-	uint64_t id, struct bench_result *r);
+void bench_session(
+	const struct bench_plan *p, const struct site *s, struct link *session, uint64_t id);
+void bench_run(const struct bench_plan *p, const struct site *s, struct link *session, uint64_t id,
+	struct bench_result *r);
 void *bench_thread(void *worker);
 
 /* ---- results ------------------------------------------------------------------------ */

@@ -19,8 +19,8 @@ struct client {
 
 /* ---- the server's part -------------------------------------------------------------- */
 
-void bench_session(const struct bench_plan *p, const struct site *s, struct link *session,
-	uint64_t id)
+void bench_session(
+	const struct bench_plan *p, const struct site *s, struct link *session, uint64_t id)
 {
 	struct hello hello = { .role = ROLE_SESSION, .session = id };
 
@@ -150,8 +150,7 @@ static void watch(struct run *run, uint64_t start)
 			;
 		now = (double)(nanoseconds() - start) / 1e9;
 		live("%s, %llu bytes: %.1f s, %.0f messages/s", op_name(run->plan->op),
-			(unsigned long long)run->size, now,
-			(double)atomic_load(&run->count) / now);
+			(unsigned long long)run->size, now, (double)atomic_load(&run->count) / now);
 	}
 	pthread_mutex_unlock(&run->lock);
 	live_end();
@@ -202,10 +201,13 @@ static void measure(struct run *run, struct link *session, struct bench_result *
 	r->mismatches += before.mismatches - after.mismatches;
 }
 
-void bench_run(const struct bench_plan *p, const struct site *s, struct link *session,
-	uint64_t id, struct bench_result *r)
+void bench_run(const struct bench_plan *p, const struct site *s, struct link *session, uint64_t id,
+	struct bench_result *r)
 {
-	struct run run = { .plan = p, .site = s, .size = r->size, .lock = PTHREAD_MUTEX_INITIALIZER,
+	struct run run = { .plan = p,
+		.site = s,
+		.size = r->size,
+		.lock = PTHREAD_MUTEX_INITIALIZER,
 		.done = PTHREAD_COND_INITIALIZER };
 	struct client *clients = NULL;
 

@@ -31,9 +31,10 @@ void tell_begin(const struct bench_plan *p)
 		(unsigned long long)p->depth, (unsigned long long)p->connections,
 		p->connections == 1 ? "" : "s", (unsigned long long)p->threads,
 		p->threads == 1 ? "" : "s", p->flags & HELLO_EVENTS ? "events" : "polling");
-	printf(p->op == OP_CONNECT ? "times are from the request to the established connection\n"
-				   : "times are round trips: from posting a request to its completion "
-				     "here\n");
+	printf(p->op == OP_CONNECT
+			? "times are from the request to the established connection\n"
+			: "times are round trips: from posting a request to its completion "
+			  "here\n");
 	if (p->n_sizes > 1)
 		printf("\n%8s %10s %9s %9s %9s %9s %9s %5s %5s\n%8s %10s %9s %9s %9s %9s %9s %5s "
 		       "%5s\n",

@@ -53,7 +53,8 @@ static void drive(struct worker *w, uint64_t more, uint64_t deadline)
 			progress = now;
 		else if (now - progress > (uint64_t)(tool.timeout * 1e9))
 			fail("no answer for %g s: see whether the server is stopped or the network "
-			     "is down, or wait longer by --timeout", tool.timeout);
+			     "is down, or wait longer by --timeout",
+				tool.timeout);
 		else if (open)
 			load_idle(w->loads, w->n_loads, 100);
 	}

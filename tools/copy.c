@@ -22,8 +22,8 @@ static void broken(const struct copy *c)
 
 	if (c->what != COPY_PUT || c->flush < FLUSH_PERSISTENT)
 		fail("%s; then go on by the same command with --resume", c->link.why);
-	fail("%s; %s of %s are durable there: go on by the same command with --resume",
-		c->link.why, show_size(c->durable, durable), show_size(c->size, size));
+	fail("%s; %s of %s are durable there: go on by the same command with --resume", c->link.why,
+		show_size(c->durable, durable), show_size(c->size, size));
 }
 
 void copy_connect(struct copy *c, struct target *t)
@@ -152,8 +152,8 @@ static int post(struct copy *c, struct copy_slot *s)
 						     : RPMA_FLUSH_TYPE_VISIBILITY,
 			always, NULL);
 	if (c->what != COPY_PUT)
-		return rpma_read(c->link.conn, c->mr, here, c->link.remote, there, s->length,
-			always, NULL);
+		return rpma_read(
+			c->link.conn, c->mr, here, c->link.remote, there, s->length, always, NULL);
 	read_file(c, buffer(c, s), s->at, s->length);
 	return rpma_write(
 		c->link.conn, c->link.remote, there, c->mr, here, s->length, always, NULL);
@@ -230,7 +230,8 @@ static void show_progress(struct copy *c)
 		bar[i] = i < (int)(part * 20) ? '#' : '.';
 	bar[20] = '\0';
 	live("%s %3.0f %% %s %s/s, %.0f s left", verbs[c->what], part * 100, bar,
-		show_size((uint64_t)rate, speed), rate > 0 ? (double)(total - c->moved) / rate : 0.);
+		show_size((uint64_t)rate, speed),
+		rate > 0 ? (double)(total - c->moved) / rate : 0.);
 }
 
 static void take(struct copy *c)
@@ -254,6 +255,14 @@ static void post_slot(struct copy *c, const struct copy_slot *next)
 	ret = post(c, s);
 	if (!ret)
 		return;
+	/* The memory could be flushed, the connection cannot do it: then by the server. */
+	if (ret == RPMA_E_NOSUPP && s->flush && c->flush == FLUSH_PERSISTENT &&
+		c->link.offer.flags & OFFER_CAN_SYNC) {
+		c->flush = FLUSH_BY_SYNC;
+		c->flushed = s->at;
+		c->posted--;
+		return;
+	}
 	/* The first request that failed knows better. */
 	while (c->posted - 1 != c->done)
 		take(c);

@@ -29,7 +29,7 @@ enum copy_flush {
 	FLUSH_NONE,
 	FLUSH_VISIBILITY,
 	FLUSH_PERSISTENT,
-	FLUSH_BY_SYNC, /* persistent, by the server: its provider has no flush for it */
+	FLUSH_BY_SYNC, /* persistent, by the server: the provider has no flush for it */
 };
 
 enum copy_what {
@@ -49,7 +49,7 @@ struct copy {
 	const char *file;
 	const char *host;
 	int fd;
-	bool in_order;	 /* fd is a pipe, perhaps */
+	bool in_order; /* fd is a pipe, perhaps */
 	bool quiet;
 	struct site site;
 	struct link link;

@@ -132,12 +132,13 @@ void describe_memory(const char *spec)
 		fail("cannot try out %s: %s", path ? path : spec, strerror(-err));
 	printf("  kind               %s\n", mem_kind_name(m.kind));
 	if (path)
-		printf("  DAX                %s\n", m.kind == MEM_DAX
-				? "yes: stores reach persistent memory by cache flushes"
-				: "no: data goes by way of the page cache");
+		printf("  DAX                %s\n",
+			m.kind == MEM_DAX ? "yes: stores reach persistent memory by cache flushes"
+					  : "no: data goes by way of the page cache");
 	if (m.ptr)
 		tell_flush(&m);
-	printf("                     by verbs: %s\n", m.kind == MEM_DAX
+	printf("                     by verbs: %s\n",
+		m.kind == MEM_DAX
 			? "of the device, or a read with direct write to pmem"
 			: "none of the device; rpma put asks the server, if it has a file");
 	printf("  then survives      %s\n", mem_survives(m.kind));

@@ -12,125 +12,6 @@
 
 #include "serve.h"
 
-/* Where in the memory of a desk. */
-enum { DESK_IN = 0, DESK_OUT = 1024, DESK_SIZE = 4096 };
-
-/* ---- what it gets --------------------------------------------------------------- */
-
-static enum offer_status take_scratch(struct guest *g, uint64_t size)
-{
-	int usage, ret = -ENOMEM;
-
-	g->scratch = size;
-	if (atomic_fetch_add(&g->server->scratch, size) + size <= SCRATCH_MAX)
-		ret = mem_scratch(&g->mem, &g->server->mem, size);
-	if (ret)
-		return OFFER_TOO_MUCH;
-	usage = mem_usage(&g->mem, g->server->site.tcp);
-	ret = rpma_mr_reg(g->server->site.peer, g->mem.ptr, size, usage, &g->mr);
-	return ret ? OFFER_TOO_MUCH : OFFER_OK;
-}
-
-/* Find a session, or make it. */
-static enum offer_status join_session(struct guest *g, bool create)
-{
-	struct server *s = g->server;
-	struct session *x;
-
-	pthread_mutex_lock(&s->lock);
-	for (x = s->sessions; x && x->id != g->hello.session; x = x->next)
-		;
-	if (!x && create) {
-		x = calloc(1, sizeof(*x));
-		if (x) {
-			x->id = g->hello.session;
-			x->next = s->sessions;
-			s->sessions = x;
-		}
-	}
-	if (x)
-		x->users++;
-	pthread_mutex_unlock(&s->lock);
-	g->session = x;
-	return x ? OFFER_OK : create ? OFFER_TOO_MUCH : OFFER_NO_SESSION;
-}
-
-static void leave_session(struct guest *g)
-{
-	struct server *s = g->server;
-	struct session **at, *x = g->session;
-
-	if (!x)
-		return;
-	pthread_mutex_lock(&s->lock);
-	if (--x->users == 0) {
-		for (at = &s->sessions; *at != x; at = &(*at)->next)
-			;
-		*at = x->next;
-		free(x);
-	}
-	pthread_mutex_unlock(&s->lock);
-}
-
-static enum offer_status prepare_desk(struct guest *g)
-{
-	static const struct mem like = { .kind = MEM_DRAM };
-	int ret;
-
-	if (mem_scratch(&g->mem, &like, DESK_SIZE))
-		return OFFER_TOO_MUCH;
-	ret = rpma_mr_reg(g->server->site.peer, g->mem.ptr, DESK_SIZE,
-		RPMA_MR_USAGE_SEND | RPMA_MR_USAGE_RECV, &g->mr);
-	if (!ret)
-		ret = rpma_conn_req_recv(g->req, g->mr, DESK_IN, REQUEST_SIZE, NULL);
-	return ret ? OFFER_TOO_MUCH : OFFER_OK;
-}
-
-static void offer_region(struct guest *g, struct offer *o, const struct rpma_mr_local *mr)
-{
-	const struct mem *m = g->hello.role == ROLE_LOAD ? &g->load.mem : &g->mem;
-
-	if (g->hello.role == ROLE_COPY)
-		m = &g->server->mem;
-	o->has_desc = !rpma_mr_get_descriptor(mr, o->desc);
-	o->mem_kind = (uint8_t)m->kind;
-	if (m->kind == MEM_DAX)
-		o->flags |= OFFER_DIRECT;
-	if (m->kind == MEM_FILE || m->kind == MEM_TMPFS)
-		o->flags |= OFFER_CAN_SYNC;
-}
-
-static void prepare(struct guest *g, struct offer *o)
-{
-	const struct rpma_mr_local *mr = NULL;
-
-	switch (g->hello.role) {
-	case ROLE_COPY:
-		o->status = prepare_desk(g);
-		mr = g->server->mr;
-		break;
-	case ROLE_PING:
-		o->status = take_scratch(g, g->hello.size);
-		mr = g->mr;
-		break;
-	case ROLE_SESSION:
-		o->status = join_session(g, true);
-		if (!o->status)
-			o->status = prepare_desk(g);
-		break;
-	case ROLE_LOAD:
-		o->status = join_session(g, false);
-		if (!o->status)
-			o->status = guest_load_prepare(g);
-		mr = g->load.mr;
-		break;
-	default:
-		break;
-	}
-	if (!o->status && mr)
-		offer_region(g, o, mr);
-}
-
 /* ---- its life -------------------------------------------------------------------- */
 
 bool guest_ended(struct guest *g, int ms, bool *readable)
@@ -158,7 +39,7 @@ static bool answer(struct guest *g, const struct ibv_wc *wc)
 	size_t len = desk_answer(g, mem + DESK_IN, wc->byte_len, mem + DESK_OUT);
 
 	return len && !rpma_recv(g->conn, g->mr, DESK_IN, REQUEST_SIZE, NULL) &&
-		!rpma_send(g->conn, g->mr, DESK_OUT, len, RPMA_F_COMPLETION_ALWAYS, NULL);
+	       !rpma_send(g->conn, g->mr, DESK_OUT, len, RPMA_F_COMPLETION_ALWAYS, NULL);
 }
 
 /* One request at a time, so that the last reply is out when the next one comes. */
@@ -208,7 +89,8 @@ static unsigned client_number(struct server *s)
 static void tell(const struct guest *g, const char *why)
 {
 	static const char *const what[ROLES] = {
-		[ROLE_COPY] = "copies", [ROLE_PING] = "pings", [ROLE_SESSION] = "measures" };
+		[ROLE_COPY] = "copies", [ROLE_PING] = "pings", [ROLE_SESSION] = "measures"
+	};
 	const char *name = g->hello.name[0] ? g->hello.name : "?";
 
 	if (!why && !what[g->hello.role])
@@ -244,7 +126,7 @@ static bool accept_guest(struct guest *g, const struct offer *o)
 		return false;
 	}
 	return !rpma_conn_req_connect(&req, &data, &g->conn) &&
-		!conn_fds(g->conn, &g->cq, &g->event_fd, &g->cq_fd);
+	       !conn_fds(g->conn, &g->cq, &g->event_fd, &g->cq_fd);
 }
 
 /* Refused: who is no client of ours. */
@@ -256,7 +138,7 @@ static bool welcome(struct guest *g, struct offer *o)
 	if (rpma_conn_req_get_private_data(g->req, &data))
 		return false;
 	if (hello_decode(data.ptr, data.len, &g->hello, &version)) {
-		prepare(g, o);
+		guest_prepare(g, o);
 	} else if (version) {
 		g->hello.role = ROLE_CONNECT;
 		o->status = OFFER_VERSION;
@@ -280,7 +162,7 @@ static void guest_free(struct guest *g)
 	rpma_mr_dereg(&g->mr);
 	if (g->mem.ptr)
 		mem_close(&g->mem);
-	leave_session(g);
+	guest_leave_session(g);
 	atomic_fetch_sub(&s->scratch, g->scratch);
 	free(g);
 	pthread_mutex_lock(&s->lock);

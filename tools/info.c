@@ -92,12 +92,13 @@ static void tell_abilities(struct ibv_context *device, bool tcp)
 	} else if (!ibv_query_device_ex(device, NULL, &attr)) {
 		caps = attr.device_cap_flags_ex;
 		printf("  flush              %s\n", (caps >> FLUSH_SHIFT & FLUSH_BITS) == FLUSH_BITS
-				? "of the device" : "by a read");
+							    ? "of the device"
+							    : "by a read");
 		printf("  atomic write       %s\n",
 			caps >> ATOMIC_WRITE_SHIFT & 1 ? "of the device" : "by a write of 8 bytes");
 	}
-	printf("  pinned memory      %s\n", odp ? "not needed (on-demand paging)"
-					       : "needed: see the limit of locked memory");
+	printf("  pinned memory      %s\n",
+		odp ? "not needed (on-demand paging)" : "needed: see the limit of locked memory");
 }
 
 static void tell_why(char *text)
@@ -120,8 +121,8 @@ static void tell_address(const char *addr)
 	local = !ret;
 	cause(0);
 	log_copy(f);
-	ret = rpma_utils_get_ibv_context(addr,
-		local ? RPMA_UTIL_IBV_CONTEXT_LOCAL : RPMA_UTIL_IBV_CONTEXT_REMOTE, &device);
+	ret = rpma_utils_get_ibv_context(
+		addr, local ? RPMA_UTIL_IBV_CONTEXT_LOCAL : RPMA_UTIL_IBV_CONTEXT_REMOTE, &device);
 	log_copy(NULL);
 	fclose(f);
 	if (ret) {

@@ -68,8 +68,7 @@ int make_conn_cfg(struct rpma_conn_cfg **cfg, unsigned sends, unsigned receives)
 
 /* ---- making the connection ------------------------------------------------------ */
 
-static int say_why(struct link *l, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+static int say_why(struct link *l, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 static int say_why(struct link *l, const char *format, ...)
 {
@@ -124,15 +123,18 @@ static int await_established(struct link *l, const struct target *t)
 	case RPMA_CONN_REJECTED:
 		return say_why(l,
 			"%s port %s refuses: nobody listens there, or it is no 'rpma serve'; start "
-			"one, or name its port by HOST:PORT", t->host, t->port);
+			"one, or name its port by HOST:PORT",
+			t->host, t->port);
 	case RPMA_CONN_UNREACHABLE:
 		return say_why(l,
 			"%s port %s does not answer within %g s: see whether the host is up and a "
-			"firewall lets the port through", t->host, t->port, tool.timeout);
+			"firewall lets the port through",
+			t->host, t->port, tool.timeout);
 	default:
 		return say_why(l,
 			"%s port %s is no 'rpma serve' of this provider, or broke off: see its "
-			"messages, and rpma info %s", t->host, t->port, t->host);
+			"messages, and rpma info %s",
+			t->host, t->port, t->host);
 	}
 }
 
@@ -143,17 +145,23 @@ static int take_offer(struct link *l, const struct target *t)
 	size_t size;
 
 	if (ret || !offer_decode(data.ptr, data.len, &l->offer))
-		return say_why(l, "what listens at %s port %s is no 'rpma serve': give the port of "
-				  "one by HOST:PORT", t->host, t->port);
+		return say_why(l,
+			"what listens at %s port %s is no 'rpma serve': give the port of "
+			"one by HOST:PORT",
+			t->host, t->port);
 	switch (l->offer.status) {
 	case OFFER_OK:
 		break;
 	case OFFER_VERSION:
-		return say_why(l, "%s speaks version %u, this rpma %u: use the same rpma on both "
-				  "hosts", t->host, l->offer.version, PROTO_VERSION);
+		return say_why(l,
+			"%s speaks version %u, this rpma %u: use the same rpma on both "
+			"hosts",
+			t->host, l->offer.version, PROTO_VERSION);
 	case OFFER_TOO_MUCH:
-		return say_why(l, "%s has not that much memory for a client: ask for a smaller size "
-				  "or depth", t->host);
+		return say_why(l,
+			"%s has not that much memory for a client: ask for a smaller size "
+			"or depth",
+			t->host);
 	default:
 		return say_why(l, "%s has forgotten this measurement: start it again", t->host);
 	}
@@ -188,8 +196,8 @@ static int open_desk(struct link *l, const struct site *s)
 		l->desk = NULL;
 		return RPMA_E_NOMEM;
 	}
-	return rpma_mr_reg(s->peer, l->desk, DESK_SIZE, RPMA_MR_USAGE_SEND | RPMA_MR_USAGE_RECV,
-		&l->desk_mr);
+	return rpma_mr_reg(
+		s->peer, l->desk, DESK_SIZE, RPMA_MR_USAGE_SEND | RPMA_MR_USAGE_RECV, &l->desk_mr);
 }
 
 int link_open(struct link *l, const struct site *s, const struct target *t, struct hello *h,
@@ -257,8 +265,9 @@ int link_wait(struct link *l, struct ibv_wc *wc, int n)
 
 	while ((ret = rpma_cq_get_wc(l->cq, n, wc, &got)) == RPMA_E_NO_COMPLETION) {
 		if (wait_fd(l->cq_fd) <= 0)
-			return say_why(l, "no answer for %g s: see whether the server is stopped or "
-					  "the network is down, or wait longer by --timeout",
+			return say_why(l,
+				"no answer for %g s: see whether the server is stopped or "
+				"the network is down, or wait longer by --timeout",
 				tool.timeout);
 		ret = rpma_cq_wait(l->cq);
 		if (ret && ret != RPMA_E_NO_COMPLETION)
@@ -282,15 +291,16 @@ int link_ask(struct link *l, const struct request *request, struct reply *reply)
 	request_encode(request, buf);
 	ret = rpma_recv(l->conn, l->desk_mr, DESK_REPLY, REPLY_SIZE, NULL);
 	if (!ret)
-		ret = rpma_send(l->conn, l->desk_mr, 0, REQUEST_SIZE, RPMA_F_COMPLETION_ALWAYS, NULL);
+		ret = rpma_send(
+			l->conn, l->desk_mr, 0, REQUEST_SIZE, RPMA_F_COMPLETION_ALWAYS, NULL);
 	if (ret)
 		return say_why(l, "cannot send a request: %s", cause(ret));
 	for (int todo = 2; todo > 0; todo--) {
 		ret = link_wait(l, &wc, 1);
 		if (ret < 0)
 			return ret;
-		if (wc.opcode & IBV_WC_RECV && !reply_decode(request->type, buf + DESK_REPLY,
-						       wc.byte_len, reply))
+		if (wc.opcode & IBV_WC_RECV &&
+			!reply_decode(request->type, buf + DESK_REPLY, wc.byte_len, reply))
 			return say_why(l, "the server's reply makes no sense: use the same rpma on "
 					  "both hosts");
 	}

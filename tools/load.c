@@ -143,8 +143,8 @@ static enum rpma_flush_type flush_type(const struct load *l)
 
 	rpma_mr_remote_get_flush_type(l->remote, &types);
 	return l->spec.op == OP_WRITE_PFLUSH && types & RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT
-		? RPMA_FLUSH_TYPE_PERSISTENT
-		: RPMA_FLUSH_TYPE_VISIBILITY;
+		       ? RPMA_FLUSH_TYPE_PERSISTENT
+		       : RPMA_FLUSH_TYPE_VISIBILITY;
 }
 
 static int post(struct load *l)

@@ -27,8 +27,8 @@ struct load_spec {
 	enum op op;
 	uint64_t size;
 	uint32_t depth;
-	unsigned flags;	 /* HELLO_* */
-	uint64_t seed;	 /* of the pattern that messages consist of */
+	unsigned flags; /* HELLO_* */
+	uint64_t seed;	/* of the pattern that messages consist of */
 };
 
 struct load {

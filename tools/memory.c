@@ -47,9 +47,8 @@ static bool in_memory(int fd)
 {
 	struct statfs fs;
 
-	return !fstatfs(fd, &fs) &&
-		(fs.f_type == TMPFS_MAGIC || fs.f_type == RAMFS_MAGIC ||
-			(unsigned long)fs.f_type == HUGETLBFS_MAGIC);
+	return !fstatfs(fd, &fs) && (fs.f_type == TMPFS_MAGIC || fs.f_type == RAMFS_MAGIC ||
+					    (unsigned long)fs.f_type == HUGETLBFS_MAGIC);
 }
 
 /* Map m->fd and find out what that is. */
@@ -195,8 +194,8 @@ void mem_close(struct mem *m)
 int mem_usage(const struct mem *m, bool tcp)
 {
 	int all = RPMA_MR_USAGE_READ_SRC | RPMA_MR_USAGE_READ_DST | RPMA_MR_USAGE_WRITE_SRC |
-		RPMA_MR_USAGE_WRITE_DST | RPMA_MR_USAGE_SEND | RPMA_MR_USAGE_RECV |
-		RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY;
+		  RPMA_MR_USAGE_WRITE_DST | RPMA_MR_USAGE_SEND | RPMA_MR_USAGE_RECV |
+		  RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY;
 
 	/* A device reaches memory, and no disk behind it. */
 	return tcp || m->kind == MEM_DAX ? all | RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT : all;

@@ -28,7 +28,7 @@ struct mem {
 	enum mem_kind kind;
 	void *ptr; /* NULL: none */
 	size_t size;
-	int fd;	     /* -1: none */
+	int fd;	    /* -1: none */
 	char *path; /* of a file */
 };
 

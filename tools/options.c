@@ -135,8 +135,8 @@ int opt_parse(int argc, char **argv, const char *help, const struct opt *opts, s
 		const struct opt *o = c == '?' ? NULL : find(&p, c);
 
 		if (!o)
-			usage_error("%s: no such option, or its value is missing",
-				argv[optind - 1]);
+			usage_error(
+				"%s: no such option, or its value is missing", argv[optind - 1]);
 		store(o, optarg);
 	}
 	obey_common(help);

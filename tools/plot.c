@@ -59,7 +59,8 @@ static void by_size(FILE *f)
 	      "set format x '%.0b %B'\nset key left top\n"
 	      "plot $d using 1:2 with linespoints title 'p50',"
 	      " $d using 1:3 with linespoints title 'p99',"
-	      " $d using 1:4 axes x1y2 with linespoints title 'MiB/s'\n", f);
+	      " $d using 1:4 axes x1y2 with linespoints title 'MiB/s'\n",
+		f);
 }
 
 static void data_by_size(FILE *f, const struct bench_plan *p, const struct bench_result *r)
@@ -76,7 +77,8 @@ static void by_percentile(FILE *f)
 	fputs("set xlabel 'percentile'\nset logscale x 10\nset ylabel 'us'\nset key off\n"
 	      "set xtics ('0' 1, '50' 2, '90' 10, '99' 100, '99.9' 1000, '99.99' 10000,"
 	      " '99.999' 100000)\n"
-	      "plot $d using 1:2 with lines\n", f);
+	      "plot $d using 1:2 with lines\n",
+		f);
 }
 
 /* By the share of those that are slower, which is what the tail is about. */

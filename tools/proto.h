@@ -81,8 +81,8 @@ struct hello {
 
 enum offer_status {
 	OFFER_OK,
-	OFFER_VERSION,	 /* another version is spoken here */
-	OFFER_TOO_MUCH,	 /* more memory than a client may have, or than there is */
+	OFFER_VERSION,	/* another version is spoken here */
+	OFFER_TOO_MUCH, /* more memory than a client may have, or than there is */
 	OFFER_NO_SESSION,
 	OFFERS,
 };

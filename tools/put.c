@@ -76,7 +76,8 @@ static void check_room(const struct target *t)
 	copy.base = t->offset;
 	if (copy.base > copy.link.size || copy.size > copy.link.size - copy.base)
 		fail("%s is %s, and %s has %s, from which %llu are left out: serve more by "
-		     "--size", copy.file, show_size(copy.size, size), t->host,
+		     "--size",
+			copy.file, show_size(copy.size, size), t->host,
 			show_size(copy.link.size, there), (unsigned long long)copy.base);
 }
 
@@ -90,7 +91,8 @@ static void choose_flush(void)
 		return;
 	if (!(copy.link.offer.flags & OFFER_CAN_SYNC))
 		fail("nothing becomes durable in %s over this provider: serve a file there, or say "
-		     "--flush visibility", mem_kind_name(copy.link.offer.mem_kind));
+		     "--flush visibility",
+			mem_kind_name(copy.link.offer.mem_kind));
 	copy.flush = FLUSH_BY_SYNC;
 }
 

@@ -17,6 +17,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static char complaint[512]; /* the last of the library's, "": none */
 static FILE *copy_to;
 
+static void line(const char *format, va_list args) __attribute__((format(printf, 1, 0)));
+
 static void line(const char *format, va_list args)
 {
 	live_end();
@@ -99,8 +101,8 @@ void live_end(void)
 /* ---- the library's log --------------------------------------------------------- */
 
 /* Called by any thread, the library's own as well. */
-static void take(enum rpma_log_level level, const char *file, const int line_no,
-	const char *function, const char *format, ...)
+__attribute__((format(printf, 5, 6))) static void take(enum rpma_log_level level, const char *file,
+	const int line_no, const char *function, const char *format, ...)
 {
 	char text[sizeof(complaint)];
 	va_list args;

@@ -73,8 +73,8 @@ static bool free_port(char buf[8])
 		return false;
 	fd = socket(ai->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	err = fd < 0 || bind(fd, ai->ai_addr, ai->ai_addrlen) ||
-		getsockname(fd, (struct sockaddr *)&sa, &len) ||
-		getnameinfo((struct sockaddr *)&sa, len, NULL, 0, buf, 8, NI_NUMERICSERV);
+	      getsockname(fd, (struct sockaddr *)&sa, &len) ||
+	      getnameinfo((struct sockaddr *)&sa, len, NULL, 0, buf, 8, NI_NUMERICSERV);
 	freeaddrinfo(ai);
 	if (fd >= 0)
 		close(fd);
@@ -97,7 +97,8 @@ static struct rpma_ep *listen_at(char chosen[8])
 			return ep;
 		if (tries <= 1)
 			fail("cannot listen at %s port %s: %s; choose another by --port, or 0 for "
-			     "any", addr, chosen, cause(ret));
+			     "any",
+				addr, chosen, cause(ret));
 	}
 }
 
@@ -121,8 +122,8 @@ static void tell_ready(const char *chosen)
 		mem_kind_name(server.mem.kind), server.mem.path ? " " : "",
 		server.mem.path ? server.mem.path : "", addr, chosen);
 	printf("flushed data survives %s\n", mem_survives(server.mem.kind));
-	if (ready_fd != UINT64_MAX && (dprintf((int)ready_fd, "%s\n", chosen) < 0 ||
-					      close((int)ready_fd)))
+	if (ready_fd != UINT64_MAX &&
+		(dprintf((int)ready_fd, "%s\n", chosen) < 0 || close((int)ready_fd)))
 		fail("--ready-fd %d: %s", (int)ready_fd, strerror(errno));
 }
 

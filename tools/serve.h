@@ -2,7 +2,8 @@
 /* Copyright 2026, the librpma authors */
 
 /*
- * serve.h -- the server: serve.c waits for clients, guest.c has one each
+ * serve.h -- the server: serve.c waits for clients, guest.c has one each, guest_offer.c,
+ * desk.c and serve_load.c are what it does for them
  *
  * Each client has a thread. It says which memory the client may use, answers at the
  * desk, takes part in a measurement, or only waits for the end. The main thread
@@ -22,6 +23,9 @@
 #include "memory.h"
 
 enum {
+	DESK_IN = 0, /* where in the memory of a desk */
+	DESK_OUT = 1024,
+	DESK_SIZE = 4096,
 	GUESTS_MAX = 4096,
 	SEND_QUEUE = 2 * DEPTH_MAX, /* of each client, whatever it is going to do */
 	RECV_QUEUE = DEPTH_MAX,
@@ -50,16 +54,20 @@ struct server {
 	pthread_cond_t gone; /* guests went down */
 	struct session *sessions;
 	unsigned guests;
-	unsigned served;      /* connections */
-	unsigned clients;     /* of those, the ones that are told of */
+	unsigned served;       /* connections */
+	unsigned clients;      /* of those, the ones that are told of */
 	atomic_ullong scratch; /* memory made for guests */
 };
 
 /* A client, from its request to its end. It owns req. */
 void guest_start(struct server *s, struct rpma_conn_req *req);
 
-/* serve_load.c: a client of role LOAD, with what it asked for. */
+/* guest_offer.c: see to it that it gets what it asked for, and say what that is. */
 struct guest;
+void guest_prepare(struct guest *g, struct offer *o);
+void guest_leave_session(struct guest *g);
+
+/* serve_load.c: a client of role LOAD, with what it asked for. */
 enum offer_status guest_load_prepare(struct guest *g);
 bool guest_load_accept(struct guest *g, struct rpma_conn_req *req);
 void guest_load_run(struct guest *g);

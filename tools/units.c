@@ -134,8 +134,8 @@ void target_ipv6(struct target *t)
 
 	if (err)
 		fail("%s has no IPv6 address: %s", t->host, gai_strerror(err));
-	err = getnameinfo(ai->ai_addr, ai->ai_addrlen, t->host, sizeof(t->host), NULL, 0,
-		NI_NUMERICHOST);
+	err = getnameinfo(
+		ai->ai_addr, ai->ai_addrlen, t->host, sizeof(t->host), NULL, 0, NI_NUMERICHOST);
 	freeaddrinfo(ai);
 	if (err)
 		fail("%s: %s", t->host, gai_strerror(err));

@@ -7,6 +7,7 @@
 # shellcheck source=tests/repo/cases.sh
 . "$top/tests/repo/cases.sh"
 export RPMA_PROVIDER=tcp
+case $rpma in /*) ;; *) rpma=$PWD/$rpma ;; esac
 
 # serve [OPTION...]: start a server; sets $server and $to
 serve() {
@@ -69,13 +70,12 @@ has() {
 	done
 }
 
-# wait_for COMMAND...: until it succeeds, for a minute at most
+# wait_for COMMAND...: until it succeeds; 30 seconds at most
 wait_for() {
-	tries=0
+	end=$(($(date +%s) + 30))
 	until "$@"; do
-		tries=$((tries + 1))
-		test "$tries" -lt 6000
-		sleep 0.01
+		test "$(date +%s)" -lt $end
+		sleep 0.02
 	done
 }
 
