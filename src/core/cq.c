@@ -129,7 +129,7 @@ int rpma_cq_wait(struct rpma_cq *cq)
 
 int rpma_cq_get_wc(struct rpma_cq *cq, int num_entries, struct ibv_wc *wc, int *num_entries_got)
 {
-	int got, ret;
+	int got = 0, ret;
 
 	if (!cq || num_entries < 1 || !wc)
 		return RPMA_E_INVAL;

@@ -92,8 +92,10 @@ int rv_conn_connect(struct rp_conn *base, const void *data, size_t len)
 
 	if (ret)
 		return ret;
-	if (rdma_connect(conn->cm.id, &param))
-		return rv_errno();
+	while (rdma_connect(conn->cm.id, &param)) {
+		if (errno != EINTR)
+			return rv_errno();
+	}
 	base->event_fd = conn->cm.gate.fd;
 	return 0;
 }
@@ -114,9 +116,17 @@ int rv_conn_accept(struct rp_conn *base, const void *data, size_t len)
 	return 0;
 }
 
+/* Or it has ended already, or there was never anything to end. */
+static int ended(int ret)
+{
+	if (!ret || errno == EINVAL || errno == ENOTCONN)
+		return 0;
+	return rv_errno();
+}
+
 int rv_conn_reject(struct rp_conn *base)
 {
-	return rdma_reject(rv_conn(base)->cm.id, NULL, 0) ? rv_errno() : 0;
+	return ended(rdma_reject(rv_conn(base)->cm.id, NULL, 0));
 }
 
 /* ---- events and end ------------------------------------------------------ */
@@ -195,12 +205,7 @@ int rv_conn_next_event(struct rp_conn *base, enum rpma_conn_event *event)
 
 int rv_conn_disconnect(struct rp_conn *base)
 {
-	if (!rdma_disconnect(rv_conn(base)->cm.id))
-		return 0;
-	/* it has ended already, or there was never anything to end */
-	if (errno == EINVAL || errno == ENOTCONN)
-		return 0;
-	return rv_errno();
+	return ended(rdma_disconnect(rv_conn(base)->cm.id));
 }
 
 int rv_conn_destroy(struct rp_conn *base)

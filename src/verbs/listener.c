@@ -89,18 +89,18 @@ static int receive(struct rv_listener *l, struct arrival *a)
 	return ret;
 }
 
-static int take(struct gate *gate, void *out)
+/* Has the other side given up before the request was taken? The kernel tells nobody,
+ * but nothing can be done with it any more. */
+static bool is_over(struct rdma_cm_id *id)
 {
-	struct rv_listener *l = container_of(gate, struct rv_listener, cm.gate);
-	int ret;
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT };
+	int mask;
 
-	pthread_mutex_lock(&l->lock);
-	ret = receive(l, out);
-	pthread_mutex_unlock(&l->lock);
-	return ret;
+	return rdma_init_qp_attr(id, &attr, &mask) != 0;
 }
 
-/* No other event is a request's: it has taken its own with it. */
+/* -EAGAIN: nothing to tell of. Other events are the listener's own: a request has
+ * taken its own with it. */
 static int judge(const struct arrival *a)
 {
 	int ret;
@@ -111,6 +111,8 @@ static int judge(const struct arrival *a)
 		return -EINVAL;
 	}
 	ret = rv_conn_check_device(a->conn);
+	if (!ret && is_over(a->conn->cm.id))
+		ret = -EAGAIN;
 	if (ret) {
 		rdma_reject(a->conn->cm.id, NULL, 0);
 		rv_cm_close(&a->conn->cm);
@@ -118,21 +120,34 @@ static int judge(const struct arrival *a)
 	return ret;
 }
 
-int rv_listener_next(struct rp_listener *base, struct rp_conn **out)
+/* All of it inside the gate: once outside, the listener may be gone. */
+static int take(struct gate *gate, void *out)
 {
-	struct rv_listener *l = rv_listener(base);
-	struct arrival a = { .conn = rv_conn_new(base->pd) };
+	struct rv_listener *l = container_of(gate, struct rv_listener, cm.gate);
+	struct arrival a = { .conn = rv_conn_new(l->base.pd) };
+	struct rv_conn **conn = out;
 	int ret;
 
 	if (a.conn == NULL)
 		return -ENOMEM;
-	ret = gate_wait(&l->cm.gate, take, &a);
+	pthread_mutex_lock(&l->lock);
+	ret = receive(l, &a);
+	pthread_mutex_unlock(&l->lock);
 	if (!ret)
 		ret = judge(&a);
-	if (ret) {
+	if (ret)
 		free(a.conn);
-		return ret;
-	}
-	*out = &a.conn->base;
-	return 0;
+	else
+		*conn = a.conn;
+	return ret;
+}
+
+int rv_listener_next(struct rp_listener *base, struct rp_conn **out)
+{
+	struct rv_conn *conn;
+	int ret = gate_wait(&rv_listener(base)->cm.gate, take, &conn);
+
+	if (!ret)
+		*out = &conn->base;
+	return ret;
 }

@@ -26,8 +26,18 @@ static unsigned send_flags(unsigned flags)
 		(flags & RP_WR_INLINE ? IBV_SEND_INLINE : 0);
 }
 
-static int post_on(struct ibv_qp *qp, const struct rp_send_wr *wr)
+/* How many elements a request without data has. On InfiniBand none, as 0 bytes in one
+ * are 2^31 to some; on iWARP one, as siw takes no receive without and reads what it
+ * finds in the place of the element for a read. */
+static int no_data(const struct rp_pd *pd)
 {
+	return rv_is_iwarp(pd->dev->context);
+}
+
+static int post_on(const struct rv_conn *conn, const struct rp_send_wr *wr)
+{
+	struct ibv_qp *qp = conn->cm.id->qp;
+	bool data = wr->mr || wr->flags & RP_WR_INLINE;
 	struct ibv_sge sge = {
 		.addr = wr->addr,
 		.length = (uint32_t)wr->length,
@@ -36,7 +46,7 @@ static int post_on(struct ibv_qp *qp, const struct rp_send_wr *wr)
 	struct ibv_send_wr send = {
 		.wr_id = wr->wr_id,
 		.sg_list = &sge,
-		.num_sge = wr->mr || wr->flags & RP_WR_INLINE,
+		.num_sge = data ? 1 : no_data(conn->base.pd),
 		.send_flags = send_flags(wr->flags),
 		.imm_data = htonl(wr->imm),
 		.wr.rdma = { .remote_addr = wr->remote_addr, .rkey = wr->rkey },
@@ -67,7 +77,7 @@ int rv_post_send(struct rp_conn *base, const struct rp_send_wr *wr)
 		return -EINVAL;
 	pthread_mutex_lock(&sends->lock);
 	if (sends->used < sends->size || sends->broken)
-		ret = post_on(conn->cm.id->qp, wr);
+		ret = post_on(conn, wr);
 	if (!ret)
 		take_slot(sends, wr->flags & RP_WR_SIGNALED);
 	pthread_mutex_unlock(&sends->lock);
@@ -110,18 +120,18 @@ void rv_polled(struct rv_cq *cq, const struct ibv_wc *wc)
 		atomic_fetch_sub(&cq->recvs->used, 1);
 }
 
-/* A receive of nothing has no element, since 0 bytes in one means 2^31 to some. */
-static void recv_wr(const struct rp_recv_wr *wr, struct ibv_recv_wr *recv, struct ibv_sge *sge)
+static struct ibv_recv_wr recv_wr(const struct rp_pd *pd, const struct rp_recv_wr *wr,
+		struct ibv_sge *sge)
 {
 	*sge = (struct ibv_sge){
 		.addr = wr->addr,
 		.length = (uint32_t)wr->length,
 		.lkey = wr->mr ? rv_mr(wr->mr)->ibv->lkey : 0,
 	};
-	*recv = (struct ibv_recv_wr){
+	return (struct ibv_recv_wr){
 		.wr_id = wr->wr_id,
 		.sg_list = sge,
-		.num_sge = wr->mr != NULL,
+		.num_sge = wr->mr ? 1 : no_data(pd),
 	};
 }
 
@@ -129,13 +139,12 @@ int rv_post_recv(struct rp_conn *base, const struct rp_recv_wr *wr)
 {
 	struct rv_conn *conn = rv_conn(base);
 	struct rv_recvs *recvs = &conn->recvs;
-	struct ibv_recv_wr recv, *bad;
 	struct ibv_sge sge;
+	struct ibv_recv_wr *bad, recv = recv_wr(base->pd, wr, &sge);
 	int ret = -ENOMEM;
 
 	if (conn->has_srq)
 		return -EINVAL;
-	recv_wr(wr, &recv, &sge);
 	if (atomic_fetch_add(&recvs->used, 1) < recvs->size || atomic_load(&recvs->broken))
 		ret = -abs(ibv_post_recv(conn->cm.id->qp, &recv, &bad));
 	if (ret)
@@ -145,9 +154,8 @@ int rv_post_recv(struct rp_conn *base, const struct rp_recv_wr *wr)
 
 int rv_srq_post_recv(struct rp_srq *base, const struct rp_recv_wr *wr)
 {
-	struct ibv_recv_wr recv, *bad;
 	struct ibv_sge sge;
+	struct ibv_recv_wr *bad, recv = recv_wr(base->pd, wr, &sge);
 
-	recv_wr(wr, &recv, &sge);
 	return -abs(ibv_post_srq_recv(rv_srq(base)->ibv, &recv, &bad));
 }

@@ -85,8 +85,8 @@ static void b26_atomic_write_where_it_cannot_be(void **state)
 	(void)state;
 	net_open(&n);
 	field_connect(&f, &n, NULL, SIZE);
-	assert_rpma(RPMA_E_INVAL, rpma_atomic_write(f.pair.side[CLIENT].conn, f.mem[SERVER].remote, 3,
-		"ABCDEFGH", RPMA_F_COMPLETION_ALWAYS, NULL));
+	assert_rpma(RPMA_E_INVAL, rpma_atomic_write(f.pair.side[CLIENT].conn, f.mem[SERVER].remote,
+					  3, "ABCDEFGH", RPMA_F_COMPLETION_ALWAYS, NULL));
 	field_close(&f);
 	try_atomic(&n, 0, 0, IBV_WC_SUCCESS);
 	try_atomic(&n, 4, 0, IBV_WC_REM_OP_ERR); /* the address counts, not the offset */
@@ -145,8 +145,8 @@ static void b28_random_descriptors(void **state)
 		if (ret == 0 && used < 50) {
 			used++;
 			field_connect(&f, &n, NULL, SIZE);
-			assert_ok(rpma_write(f.pair.side[CLIENT].conn, mr, 0, f.mem[CLIENT].mr, 0, 8,
-				RPMA_F_COMPLETION_ALWAYS, CTX(1)));
+			assert_ok(rpma_write(f.pair.side[CLIENT].conn, mr, 0, f.mem[CLIENT].mr, 0,
+				8, RPMA_F_COMPLETION_ALWAYS, CTX(1)));
 			expect_status(&f.pair.side[CLIENT], CTX(1), IBV_WC_REM_ACCESS_ERR);
 			field_drop(&f);
 		}
@@ -186,8 +186,8 @@ static void flush_range(struct field *f, size_t off, size_t len, const char *map
 	}
 	assert_int_equal(atomic_load(&synced.calls), 1);
 	assert_int_equal(atomic_load(&synced.from), (uintptr_t)map + from);
-	assert_int_equal((atomic_load(&synced.len) + page - 1) / page,
-		(off + len - from + page - 1) / page);
+	assert_int_equal(
+		(atomic_load(&synced.len) + page - 1) / page, (off + len - from + page - 1) / page);
 }
 
 static void b62_exactly_the_asked_range_is_made_durable(void **state)

@@ -203,13 +203,13 @@ static void b47_restarted_on_its_port(void **state)
 		child_expect(&child, "listening", NULL);
 		call_server(&n, &side, &far);
 		fill(mem.data, 65536, (uint64_t)i);
-		assert_ok(rpma_write(side.conn, far, 0, mem.mr, 0, 65536, RPMA_F_COMPLETION_ON_ERROR,
-			NULL));
+		assert_ok(rpma_write(
+			side.conn, far, 0, mem.mr, 0, 65536, RPMA_F_COMPLETION_ON_ERROR, NULL));
 		assert_ok(rpma_flush(side.conn, far, 0, 65536, RPMA_FLUSH_TYPE_PERSISTENT,
 			RPMA_F_COMPLETION_ALWAYS, CTX(1)));
 		expect_done(&side, CTX(1));
-		assert_ok(rpma_read(side.conn, back.mr, 0, far, 0, 65536, RPMA_F_COMPLETION_ALWAYS,
-			CTX(2)));
+		assert_ok(rpma_read(
+			side.conn, back.mr, 0, far, 0, 65536, RPMA_F_COMPLETION_ALWAYS, CTX(2)));
 		expect_done(&side, CTX(2));
 		assert_filled(back.data, 65536, (uint64_t)i);
 		child_kill(&child);
@@ -274,8 +274,8 @@ static void cut(const char *how, bool busy)
 	call_server(&n, &side, &far);
 	assert_true(run(how));
 	for (uint64_t i = 0; busy && i < 10; i++)
-		assert_ok(rpma_write(side.conn, far, 0, mem.mr, 0, LINK_SIZE,
-			RPMA_F_COMPLETION_ALWAYS, CTX(i)));
+		assert_ok(rpma_write(
+			side.conn, far, 0, mem.mr, 0, LINK_SIZE, RPMA_F_COMPLETION_ALWAYS, CTX(i)));
 	start = clock_ms();
 	expect_event(side.conn, RPMA_CONN_LOST);
 	assert_true(clock_ms() - start < test_timeout_ms());

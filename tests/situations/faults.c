@@ -28,14 +28,16 @@ struct end {
 	struct rpma_conn *conn;
 	struct rpma_mr_local *mr;
 	struct rpma_mr_remote *remote; /* of the other side's memory */
-	char *mem; /* of a file: flushing it takes a thread */
-	bool up;   /* ESTABLISHED was told */
-	bool over; /* the end was told */
+	char *mem;		       /* of a file: flushing it takes a thread */
+	bool up;		       /* ESTABLISHED was told */
+	bool over;		       /* the end was told */
 };
 
 struct life {
 	struct end end[SIDES];
 	struct rpma_ep *ep;
+	bool shared; /* the server's receives are to be in a shared queue */
+	struct rpma_srq *srq;
 	char port[PORT_LEN];
 	bool well; /* nothing failed */
 };
@@ -78,6 +80,8 @@ static void make_peers(struct life *l)
 		if (e->peer)
 			worked(l, rpma_mr_reg(e->peer, e->mem, MEM, USAGE_ALL, &e->mr));
 	}
+	if (l->shared && l->end[SERVER].peer)
+		worked(l, rpma_srq_new(l->end[SERVER].peer, NULL, &l->srq));
 	free_port("127.0.0.1", l->port);
 	if (l->end[SERVER].peer)
 		worked(l, rpma_ep_listen(l->end[SERVER].peer, "127.0.0.1", l->port, &l->ep));
@@ -109,14 +113,31 @@ static void take_event(struct life *l, struct end *e)
 	l->well = l->well && (event == RPMA_CONN_ESTABLISHED || event == RPMA_CONN_CLOSED);
 }
 
+static void post_receives(struct life *l, struct rpma_conn_req *req)
+{
+	struct rpma_mr_local *mr = l->end[SERVER].mr;
+
+	for (uint64_t i = 0; i < 2; i++)
+		worked(l, l->srq ? rpma_srq_recv(l->srq, mr, LEN, LEN, CTX(100 + i))
+				 : rpma_conn_req_recv(req, mr, LEN, LEN, CTX(100 + i)));
+}
+
 static void take_request(struct life *l)
 {
 	struct rpma_conn_req *req = NULL;
+	struct rpma_conn_cfg *cfg = NULL;
 
-	if (!worked(l, rpma_ep_next_conn_req(l->ep, NULL, &req)))
+	if (l->srq && worked(l, rpma_conn_cfg_new(&cfg)))
+		assert_ok(rpma_conn_cfg_set_srq(cfg, l->srq));
+	if (l->srq && !cfg) { /* this time without a word: the client hears of it */
+		assert_ok(rpma_ep_shutdown(&l->ep));
 		return;
-	for (uint64_t i = 0; i < 2; i++)
-		worked(l, rpma_conn_req_recv(req, l->end[SERVER].mr, LEN, LEN, CTX(100 + i)));
+	}
+	worked(l, rpma_ep_next_conn_req(l->ep, cfg, &req));
+	assert_ok(rpma_conn_cfg_delete(&cfg));
+	if (req == NULL)
+		return;
+	post_receives(l, req);
 	worked(l, rpma_conn_req_connect(&req, NULL, &l->end[SERVER].conn));
 	assert_null(req);
 }
@@ -188,7 +209,8 @@ static void exchange(struct life *l)
 	posted += worked(l, rpma_read(e->conn, e->mr, LEN, e->remote, 0, LEN, always, CTX(3)));
 	posted += worked(l, rpma_atomic_write(e->conn, e->remote, 0, "ABCDEFGH", always, CTX(4)));
 	posted += worked(l, rpma_send(e->conn, e->mr, 0, LEN, always, CTX(5)));
-	posted += worked(l, rpma_write_with_imm(e->conn, e->remote, 0, e->mr, 0, 8, always, 7, CTX(6)));
+	posted += worked(
+		l, rpma_write_with_imm(e->conn, e->remote, 0, e->mr, 0, 8, always, 7, CTX(6)));
 	while (done < posted) {
 		struct ibv_wc wc;
 
@@ -221,7 +243,7 @@ static bool know_each_other(struct life *l)
 }
 
 /* True: all went well, from the first to the last. */
-static bool live(void)
+static bool live(bool shared)
 {
 	int fds = count_self("fd"), threads = count_self("task"), allocated = shim_live();
 	struct life *l = calloc(1, sizeof(*l));
@@ -229,6 +251,7 @@ static bool live(void)
 
 	assert_non_null(l);
 	l->well = true;
+	l->shared = shared;
 	make_peers(l);
 	call(l);
 	until(l, answered);
@@ -244,6 +267,7 @@ static bool live(void)
 		assert_ok(rpma_mr_dereg(&l->end[s].mr));
 	}
 	assert_ok(rpma_ep_shutdown(&l->ep));
+	assert_ok(rpma_srq_delete(&l->srq));
 	for (int s = 0; s < SIDES; s++) {
 		assert_ok(rpma_peer_delete(&l->end[s].peer));
 		munmap(l->end[s].mem, MEM);
@@ -259,7 +283,7 @@ static bool live(void)
 /* ---- each call once -------------------------------------------------------- */
 
 /* Until no call is left that could fail: then all must go well. */
-static void fail_each(enum shim_call what, int err)
+static void fail_each(enum shim_call what, int err, bool shared)
 {
 	int n = 1;
 
@@ -272,7 +296,7 @@ static void fail_each(enum shim_call what, int err)
 
 		case_is("call %d, error %d", n, err);
 		shim_arm(what, n, 1, err);
-		well = live();
+		well = live(shared);
 		if (!shim_fired()) {
 			shim_arm(SHIM_CALLS, 0, 0, 0);
 			assert_true(well);
@@ -286,7 +310,8 @@ static void fail_each(enum shim_call what, int err)
 static void fail_each_way(enum shim_call what, const int *errs, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		fail_each(what, errs[i]);
+		for (int shared = 0; shared < 2; shared++)
+			fail_each(what, errs[i], shared);
 }
 
 #define WAYS(what, ...)                                                                            \
@@ -351,7 +376,9 @@ static void all_by_byte(enum shim_call what, int from)
 		skip();
 	}
 	shim_arm(what, from, 1000000, SHIM_ONE_BYTE);
-	assert_true(live());
+	assert_true(live(false));
+	shim_arm(what, from, 1000000, SHIM_ONE_BYTE);
+	assert_true(live(true));
 	assert_true(shim_fired());
 	shim_arm(SHIM_CALLS, 0, 0, 0);
 }

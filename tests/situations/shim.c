@@ -269,8 +269,7 @@ EXPORT int eventfd(unsigned value, int flags)
 	return fails(SHIM_EVENTFD, FROM_LIBRARY) ? -1 : NEXT(eventfd)(value, flags);
 }
 
-EXPORT int pthread_create(
-	pthread_t *t, const pthread_attr_t *attr, void *(*run)(void *), void *arg)
+EXPORT int pthread_create(pthread_t *t, const pthread_attr_t *attr, void *(*run)(void *), void *arg)
 {
 	if (fails(SHIM_PTHREAD_CREATE, FROM_LIBRARY))
 		return errno;

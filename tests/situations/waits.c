@@ -18,9 +18,9 @@
 static void b14_one_channel_for_two_queues(void **state)
 {
 	struct pair_opts o = { .side = {
-		{ .shared = true, .rcq_size = 10 },
-		{ .shared = true, .rcq_size = 10 },
-	} };
+				       { .shared = true, .rcq_size = 10 },
+				       { .shared = true, .rcq_size = 10 },
+			       } };
 	struct field f;
 
 	(void)state;

@@ -356,7 +356,8 @@ static void memory_goes_under_traffic(void **state)
 	(void)state;
 	net_open(&n);
 	for (int i = 0; i < rounds(20); i++) {
-		void *map = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		void *map = mmap(
+			NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		struct rpma_mr_remote *kept;
 		struct rpma_mr_local *mr = NULL;
 		struct field f;

@@ -67,8 +67,8 @@ static void fire(struct worker *w, struct field *f, int from, int slot, struct s
 	x.len = s->len;
 	x.imm = (uint32_t)s->seed;
 	if (s->op->recv_opcode >= 0)
-		assert_int_equal(recv_at(&f->pair.side[!from], &f->mem[!from],
-					 (size_t)slot * SLOT, SLOT, CTX(slot)),
+		assert_int_equal(recv_at(&f->pair.side[!from], &f->mem[!from], (size_t)slot * SLOT,
+					 SLOT, CTX(slot)),
 			0);
 	op_post(s->op, &x);
 	w->shots++;
