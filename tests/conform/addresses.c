@@ -107,8 +107,10 @@ static void connect_over(const char *listen_addr, const char *connect_addr)
 	struct pair p;
 	struct net n;
 
-	if (!host_has(connect_addr))
+	if (!host_has(connect_addr)) {
+		print_message("this host has no %s\n", connect_addr);
 		skip();
+	}
 	net_open_at(&n, connect_addr);
 	assert_ok(rpma_ep_shutdown(&n.ep));
 	listen_at(n.peer[SERVER], listen_addr, &n.ep, n.port);

@@ -181,8 +181,10 @@ static void larger_than_4_gib(void **state)
 	require_trait(native_flush);
 	map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
 		-1, 0);
-	if (map == MAP_FAILED)
+	if (map == MAP_FAILED) {
+		print_message("no address space for %zu bytes\n", size);
 		skip();
+	}
 	pair_open(&p, NULL);
 	assert_ok(rpma_mr_reg(p.side[SERVER].peer, map, size, USAGE_ALL, &mr));
 	r.remote = remote_of(mr);
