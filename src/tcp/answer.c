@@ -194,6 +194,15 @@ static enum iwarp_err do_flush(struct tcp_conn *c, struct irq_entry *q)
 	}
 }
 
+void answer_flush_done(struct persist_job *job)
+{
+	struct tcp_conn *c = container_of(job, struct tcp_conn, flush_job);
+
+	conn_lock(c);
+	conn_progress(c);
+	conn_unlock(c);
+}
+
 void answer_work(struct tcp_conn *c)
 {
 	struct irq_entry *q = irq_head(c);

@@ -49,7 +49,7 @@ int conn_new(struct rp_pd *pd, bool passive, watch_fn *fn, struct tcp_conn **con
 	list_init(&c->srq_waiter.node);
 	list_init(&c->node);
 	c->srq_waiter.watch = &c->watch;
-	c->flush_job.watch = &c->watch;
+	c->flush_job.done = answer_flush_done;
 	drive_init(c);
 	pd_use(pd);
 	watch_add(tcp_engine(), &c->watch, fn);

@@ -14,12 +14,13 @@
  * Lock: conn->lock guards everything below that is not marked. It is taken
  * before the locks of srq, cq, channel, persist, mem, engine, pool (each a leaf
  * towards the others but for srq -> engine, cq -> channel -> notify, srq -> cq, persist ->
- * mem and engine). The log is never written under it: conn_note() keeps a record for
+ * mem). The log is never written under it: conn_note() keeps a record for
  * conn_unlock() to write.
  *
  * Progress: whoever has the lock and changed something calls conn_progress(),
  * which moves bytes and states as far as they go without waiting; the engine
- * does the same when the socket, a timer or a kick says so.
+ * does the same when the socket, a timer or a kick says so, and a persist thread
+ * when it has done a flush.
  */
 
 #ifndef RPMA_TCP_CONN_H
@@ -412,6 +413,8 @@ enum iwarp_err answer_check(struct tcp_conn *c, const struct irq_entry *q);
 /* Open the source of a Read. */
 enum iwarp_err answer_open_read(struct tcp_conn *c, uint32_t stag, uint64_t to, uint32_t len,
 		struct tcp_mr **mr);
+/* A persist thread has done the flush at the head: it sends the answer, too. */
+void answer_flush_done(struct persist_job *job);
 /* The request cannot be answered: Terminate instead. */
 void answer_fail(struct tcp_conn *c, const struct irq_entry *q, enum iwarp_err err);
 

@@ -102,14 +102,17 @@ static void *worker(void *arg)
 		pool.n_queued--;
 		job = container_of(node, struct persist_job, node);
 		job->state = PERSIST_RUNNING;
+		job->busy++;
 		pthread_mutex_unlock(&pool.lock);
 		result = make_durable(job->mr->persist, job->addr, job->length);
 		mem_close(job->mr);
 		pthread_mutex_lock(&pool.lock);
 		job->result = result;
 		job->state = PERSIST_DONE;
-		/* Under the lock: afterwards the owner may free the job. */
-		watch_kick(job->watch);
+		pthread_mutex_unlock(&pool.lock);
+		job->done(job);
+		pthread_mutex_lock(&pool.lock);
+		job->busy--; /* from here on the owner may free it */
 		pthread_cond_broadcast(&pool.done);
 	}
 	pthread_mutex_unlock(&pool.lock);
@@ -169,7 +172,7 @@ void persist_cancel(struct persist_job *job)
 		pool.n_queued--;
 		mem_close(job->mr);
 	}
-	while (job->state == PERSIST_RUNNING)
+	while (job->busy > 0)
 		pthread_cond_wait(&pool.done, &pool.lock);
 	job->state = PERSIST_IDLE;
 	pthread_mutex_unlock(&pool.lock);

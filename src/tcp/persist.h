@@ -8,7 +8,7 @@
  * the asked range, rounded out to cache lines or pages. What may wait for a disk
  * is done by threads of its own, so that no other connection waits for it.
  *
- * Lock: persist.c's own; taken under a connection's, before mem's and the engine's.
+ * Lock: persist.c's own; taken under a connection's, before mem's.
  */
 
 #ifndef RPMA_TCP_PERSIST_H
@@ -17,7 +17,6 @@
 #include <stdbool.h>
 
 #include "base/list.h"
-#include "tcp/engine.h"
 #include "tcp/mem.h"
 
 enum persist_state {
@@ -32,10 +31,12 @@ struct persist_job {
 	struct tcp_mr *mr;	/* an open access, closed when the work is done */
 	uint64_t addr;
 	uint64_t length;
-	struct watch *watch;	/* kicked when the work is done */
+	void (*done)(struct persist_job *job); /* called by the thread, no lock held, when
+				 * the work is done; may submit the job again */
 	/* by the lock */
 	struct list node;
 	enum persist_state state;
+	unsigned busy;		/* threads that have it in hand, or are in done */
 	int result;		/* 0 or -errno, in state DONE */
 };
 
@@ -46,7 +47,8 @@ bool persist_now(struct tcp_mr *mr, uint64_t addr, uint64_t length, int *result)
 int persist_submit(struct persist_job *job);
 /* PERSIST_DONE is returned once; the job is idle then. */
 enum persist_state persist_poll(struct persist_job *job, int *result);
-/* Withdraw the job; waits when it is running. */
+/* Withdraw the job; waits while a thread has it. The caller holds nothing that done
+ * needs, and has seen to it that done submits no more. */
 void persist_cancel(struct persist_job *job);
 /* Ends the threads; no job may be left. */
 void persist_stop(void);
