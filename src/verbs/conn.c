@@ -6,6 +6,7 @@
  * their end
  */
 
+#include <signal.h>
 #include <stdlib.h>
 
 #include "base/log.h"
@@ -83,6 +84,20 @@ fail_memory:
 
 /* ---- making it ----------------------------------------------------------- */
 
+/* iWARP in software connects its socket within the call, and once interrupted it cannot
+ * do so again. */
+static int connect_uninterrupted(struct rdma_cm_id *id, struct rdma_conn_param *param)
+{
+	sigset_t all, old;
+	int ret;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	ret = rdma_connect(id, param) ? rv_errno() : 0;
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return ret;
+}
+
 int rv_conn_connect(struct rp_conn *base, const void *data, size_t len)
 {
 	struct rv_conn *conn = rv_conn(base);
@@ -92,10 +107,9 @@ int rv_conn_connect(struct rp_conn *base, const void *data, size_t len)
 
 	if (ret)
 		return ret;
-	while (rdma_connect(conn->cm.id, &param)) {
-		if (errno != EINTR)
-			return rv_errno();
-	}
+	ret = connect_uninterrupted(conn->cm.id, &param);
+	if (ret)
+		return ret;
 	base->event_fd = conn->cm.gate.fd;
 	return 0;
 }

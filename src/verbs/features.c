@@ -138,10 +138,13 @@ static void put_request(struct ibv_qp_ex *qp, const struct rp_send_wr *wr)
 {
 #if RV_HAVE_FLUSH
 	if (wr->opcode == RP_OP_FLUSH) {
-		ibv_wr_flush(qp, wr->rkey, wr->remote_addr, wr->length,
+		/* on the wire a length has 32 bits; more is the whole region's job */
+		bool whole = wr->length > UINT32_MAX;
+
+		ibv_wr_flush(qp, wr->rkey, wr->remote_addr, whole ? 0 : wr->length,
 			wr->flush_type == RPMA_FLUSH_TYPE_PERSISTENT ? IBV_FLUSH_PERSISTENT
 								     : IBV_FLUSH_GLOBAL,
-			IBV_FLUSH_RANGE);
+			whole ? IBV_FLUSH_MR : IBV_FLUSH_RANGE);
 		return;
 	}
 #endif

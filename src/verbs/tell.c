@@ -53,12 +53,17 @@ void rv_conn_hear(struct rv_conn *conn, const struct rdma_conn_param *param)
 		conn->base.peer_data = (struct rpma_conn_private_data){ conn->data, len };
 }
 
+/* In the kernel the length has 8 bits, and 4 bytes of MPA's own are added to it: more
+ * than this goes astray without a word. */
+#define IWARP_DATA_MAX 251
+
 int rv_conn_tell(const struct rv_conn *conn, uint8_t field, const void *data, size_t len,
 		uint8_t *buf, struct rdma_conn_param *param)
 {
-	uint8_t hello = hello_of_device(conn->base.pd->dev);
+	const bool iwarp = rv_is_iwarp(conn->cm.id->verbs);
+	const uint8_t hello = iwarp ? 0 : hello_of_device(conn->base.pd->dev);
 
-	if (len > HELLO_DATA_MAX)
+	if (len > (iwarp ? IWARP_DATA_MAX : HELLO_DATA_MAX))
 		return -EINVAL;
 	if (len > 0)
 		memcpy(buf, data, len);
@@ -70,7 +75,7 @@ int rv_conn_tell(const struct rv_conn *conn, uint8_t field, const void *data, si
 		.retry_count = 7,
 		.rnr_retry_count = 7, /* for ever */
 	};
-	if (hello && !rv_is_iwarp(conn->cm.id->verbs))
+	if (hello)
 		param->private_data_len = hello_put(buf, (uint8_t)len, field, hello);
 	if (param->private_data_len > 0)
 		param->private_data = buf;
