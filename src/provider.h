@@ -45,15 +45,15 @@ struct rp_ops;
 
 /* What a device can do; a connection may have less, see rp_conn.caps. */
 enum rp_cap {
-	RP_CAP_FLUSH = 1 << 0,		/* RP_OP_FLUSH, both types */
-	RP_CAP_ATOMIC_WRITE = 1 << 1,	/* RP_OP_ATOMIC_WRITE */
-	RP_CAP_ODP = 1 << 2,		/* memory need not be pinned */
+	RP_CAP_FLUSH = 1 << 0,	      /* RP_OP_FLUSH, both types */
+	RP_CAP_ATOMIC_WRITE = 1 << 1, /* RP_OP_ATOMIC_WRITE */
+	RP_CAP_ODP = 1 << 2,	      /* memory need not be pinned */
 };
 
 struct rp_device {
 	const struct rp_ops *ops;
-	struct ibv_context *context;	/* the public face of the device */
-	unsigned caps;			/* enum rp_cap */
+	struct ibv_context *context; /* the public face of the device */
+	unsigned caps;		     /* enum rp_cap */
 };
 
 struct rp_pd {
@@ -64,13 +64,13 @@ struct rp_mr {
 	struct rp_pd *pd;
 	void *addr;
 	uint64_t length;
-	uint32_t rkey;		/* what the descriptor carries */
+	uint32_t rkey; /* what the descriptor carries */
 };
 
 /* A completion channel: where the completion queues on it tell of completions */
 struct rp_channel {
 	struct rp_device *dev;
-	int fd;			/* readable while an event is queued */
+	int fd; /* readable while an event is queued */
 };
 
 struct rp_cq {
@@ -84,7 +84,7 @@ struct rp_srq {
 
 struct rp_listener {
 	struct rp_pd *pd;
-	int fd;			/* readable while a request is queued */
+	int fd; /* readable while a request is queued */
 };
 
 /*
@@ -101,9 +101,9 @@ struct rp_listener {
  */
 struct rp_conn {
 	struct rp_pd *pd;
-	int event_fd;		/* from conn_connect/conn_accept on; -1 before.
+	int event_fd;	 /* from conn_connect/conn_accept on; -1 before.
 				 * Readable while an event is queued */
-	uint32_t qp_num;	/* from conn_setup_qp on */
+	uint32_t qp_num; /* from conn_setup_qp on */
 	/* What the other side sent along; storage of the provider, valid until
 	 * conn_destroy. Passive side: from listener_next on. Active side: from
 	 * the moment conn_next_event returns ESTABLISHED. {NULL, 0}: nothing */
@@ -113,26 +113,26 @@ struct rp_conn {
 struct rp_qp_attr {
 	struct rp_cq *send_cq;
 	struct rp_cq *recv_cq;
-	struct rp_srq *srq;	/* or NULL */
-	uint32_t sq_size;	/* requests that can be posted and not yet polled */
-	uint32_t rq_size;	/* receives, likewise; not used with an SRQ */
+	struct rp_srq *srq; /* or NULL */
+	uint32_t sq_size;   /* requests that can be posted and not yet polled */
+	uint32_t rq_size;   /* receives, likewise; not used with an SRQ */
 };
 
 enum rp_opcode {
 	RP_OP_SEND,
 	RP_OP_WRITE,
 	RP_OP_READ,
-	RP_OP_FLUSH,		/* only with RP_CAP_FLUSH */
-	RP_OP_ATOMIC_WRITE,	/* only with RP_CAP_ATOMIC_WRITE */
+	RP_OP_FLUSH,	    /* only with RP_CAP_FLUSH */
+	RP_OP_ATOMIC_WRITE, /* only with RP_CAP_ATOMIC_WRITE */
 	RP_OP_MAX,
 };
 
 enum rp_wr_flag {
 	RP_WR_SIGNALED = 1 << 0, /* completes also when it succeeds */
-	RP_WR_FENCE = 1 << 1,	/* starts after all earlier reads and flushes */
-	RP_WR_INLINE = 1 << 2,	/* addr/length are bytes to copy now, mr is NULL;
+	RP_WR_FENCE = 1 << 1,	 /* starts after all earlier reads and flushes */
+	RP_WR_INLINE = 1 << 2,	 /* addr/length are bytes to copy now, mr is NULL;
 				 * at most 8 bytes; SEND, WRITE, ATOMIC_WRITE */
-	RP_WR_IMM = 1 << 3,	/* imm goes along, SEND and WRITE only */
+	RP_WR_IMM = 1 << 3,	 /* imm goes along, SEND and WRITE only */
 };
 
 /*
@@ -151,26 +151,26 @@ enum rp_wr_flag {
  */
 struct rp_send_wr {
 	enum rp_opcode opcode;
-	unsigned flags;		/* enum rp_wr_flag */
+	unsigned flags; /* enum rp_wr_flag */
 	uint64_t wr_id;
 	struct rp_mr *mr;
 	uint64_t addr;
 	uint64_t length;
 	uint64_t remote_addr;
 	uint32_t rkey;
-	uint32_t imm;		/* host byte order */
+	uint32_t imm; /* host byte order */
 	enum rpma_flush_type flush_type;
 };
 
 struct rp_recv_wr {
 	uint64_t wr_id;
-	struct rp_mr *mr;	/* NULL: no data, length is 0 */
+	struct rp_mr *mr; /* NULL: no data, length is 0 */
 	uint64_t addr;
-	uint64_t length;	/* at most UINT32_MAX */
+	uint64_t length; /* at most UINT32_MAX */
 };
 
 struct rp_ops {
-	const char *name;	/* of the provider: "tcp", "verbs" */
+	const char *name; /* of the provider: "tcp", "verbs" */
 
 	/* ---- protection domain, memory ---------------------------------- */
 
@@ -180,14 +180,13 @@ struct rp_ops {
 
 	/* usage: RPMA_MR_USAGE_* bits, not zero, no others. Every registration
 	 * has its own rkey, also of the same memory. */
-	int (*mr_reg)(struct rp_pd *pd, void *addr, uint64_t length, int usage,
-			struct rp_mr **mr);
+	int (*mr_reg)(struct rp_pd *pd, void *addr, uint64_t length, int usage, struct rp_mr **mr);
 	/* BLOCKS until the accesses under way have ended; afterwards nothing
 	 * touches the memory. Requests that still need it end with an error. */
 	int (*mr_dereg)(struct rp_mr *mr);
 	/* Range, advice, flags unchecked: -EINVAL, -EFAULT, -EOPNOTSUPP. */
-	int (*mr_advise)(struct rp_mr *mr, uint64_t addr, uint64_t length,
-			int advice, uint32_t flags);
+	int (*mr_advise)(
+		struct rp_mr *mr, uint64_t addr, uint64_t length, int advice, uint32_t flags);
 
 	/* ---- completions ------------------------------------------------ */
 
@@ -199,8 +198,8 @@ struct rp_ops {
 
 	/* At least size entries; the provider makes it as large as the queues
 	 * that complete into it need, so it never overruns. Not armed. */
-	int (*cq_create)(struct rp_device *dev, struct rp_channel *channel,
-			uint32_t size, struct rp_cq **cq);
+	int (*cq_create)(struct rp_device *dev, struct rp_channel *channel, uint32_t size,
+		struct rp_cq **cq);
 	/* Unpolled completions and untaken events of it vanish. */
 	int (*cq_destroy)(struct rp_cq *cq);
 	/* The next completion queues one event, then it is disarmed again. */
@@ -219,8 +218,8 @@ struct rp_ops {
 	/* ---- connections ------------------------------------------------ */
 
 	/* BLOCKS in the resolution of names. Port "0" picks a free one. */
-	int (*listener_create)(struct rp_pd *pd, const char *addr,
-			const char *port, struct rp_listener **listener);
+	int (*listener_create)(struct rp_pd *pd, const char *addr, const char *port,
+		struct rp_listener **listener);
 	/* Requests not taken yet are refused; taken ones live on. */
 	int (*listener_destroy)(struct rp_listener *listener);
 	/* BLOCKS. The caller owns the connection. */
@@ -230,8 +229,8 @@ struct rp_ops {
 	 * timeout_ms also bounds the time conn_connect has, from its call to
 	 * the other side's answer (0: no bound of ours), where the provider
 	 * makes the connection itself. */
-	int (*conn_create)(struct rp_pd *pd, const char *addr, const char *port,
-			int timeout_ms, struct rp_conn **conn);
+	int (*conn_create)(struct rp_pd *pd, const char *addr, const char *port, int timeout_ms,
+		struct rp_conn **conn);
 	/* Once. Receives may be posted afterwards. */
 	int (*conn_setup_qp)(struct rp_conn *conn, const struct rp_qp_attr *attr);
 	/* Active side, once. data may be NULL; copied. The outcome comes as
@@ -275,8 +274,8 @@ struct rp_provider {
 	/* BLOCKS. Is there a device that owns (LOCAL) or reaches (REMOTE) addr?
 	 * -ENODEV: none here, another provider may have one. Other errors: the
 	 * address is no good for anybody. */
-	int (*find)(const char *addr, enum rpma_util_ibv_context_type type,
-			int timeout_ms, struct ibv_context **context);
+	int (*find)(const char *addr, enum rpma_util_ibv_context_type type, int timeout_ms,
+		struct ibv_context **context);
 	/* The device behind a context that find() gave out, or that the user got
 	 * from libibverbs. -ENODEV: not of this provider. Never closed. */
 	int (*open)(struct ibv_context *context, struct rp_device **dev);

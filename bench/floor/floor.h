@@ -15,8 +15,8 @@
 
 /* How to wait for the other side. */
 enum wait {
-	WAIT_BLOCK,	/* sleep in the system call */
-	WAIT_POLL,	/* try again and again */
+	WAIT_BLOCK, /* sleep in the system call */
+	WAIT_POLL,  /* try again and again */
 };
 
 enum wait wait_of(const char *word);
@@ -29,6 +29,5 @@ void send_all(int fd, const void *buf, size_t len, enum wait wait);
 size_t recv_some(int fd, void *buf, size_t len, enum wait wait);
 /* False: the other side has ended. */
 bool recv_all(int fd, void *buf, size_t len, enum wait wait);
-
 
 #endif /* BENCH_FLOOR_FLOOR_H */

@@ -24,7 +24,7 @@
 /* A subcommand; argv[0] is the first argument. */
 struct command {
 	const char *name;
-	const char *usage;	/* NULL: not for users, a program's own second process */
+	const char *usage; /* NULL: not for users, a program's own second process */
 	int n_args;
 	void (*run)(char **argv);
 };

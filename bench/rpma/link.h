@@ -18,13 +18,13 @@
 struct link {
 	struct rpma_conn *conn;
 	struct rpma_cq *cq;
-	struct rpma_mr_remote *dst;	/* the target's region */
+	struct rpma_mr_remote *dst; /* the target's region */
 };
 
 /* What the target's own thread does while the library serves the initiator. */
-#define TARGET_POLL "poll"	/* polls the completion queue of the first connection */
-#define TARGET_BLOCK "block"	/* waits at it */
-#define TARGET_IDLE "idle"	/* nothing */
+#define TARGET_POLL "poll"   /* polls the completion queue of the first connection */
+#define TARGET_BLOCK "block" /* waits at it */
+#define TARGET_IDLE "idle"   /* nothing */
 
 struct target {
 	struct helper helper;

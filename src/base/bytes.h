@@ -12,17 +12,17 @@
 #include <stdint.h>
 #include <string.h>
 
-#define RP_BYTES_DEFINE(bits, order, to, from)                                 \
-	static inline void put_##order##bits(void *p, uint##bits##_t v)        \
-	{                                                                      \
-		v = to(v);                                                     \
-		memcpy(p, &v, sizeof(v));                                      \
-	}                                                                      \
-	static inline uint##bits##_t get_##order##bits(const void *p)          \
-	{                                                                      \
-		uint##bits##_t v;                                              \
-		memcpy(&v, p, sizeof(v));                                      \
-		return from(v);                                                \
+#define RP_BYTES_DEFINE(bits, order, to, from)                                                     \
+	static inline void put_##order##bits(void *p, uint##bits##_t v)                            \
+	{                                                                                          \
+		v = to(v);                                                                         \
+		memcpy(p, &v, sizeof(v));                                                          \
+	}                                                                                          \
+	static inline uint##bits##_t get_##order##bits(const void *p)                              \
+	{                                                                                          \
+		uint##bits##_t v;                                                                  \
+		memcpy(&v, p, sizeof(v));                                                          \
+		return from(v);                                                                    \
 	}
 
 RP_BYTES_DEFINE(16, be, htobe16, be16toh)

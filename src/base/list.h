@@ -14,8 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define container_of(ptr, type, member) \
-	((type *)((char *)(ptr)-offsetof(type, member)))
+#define container_of(ptr, type, member) ((type *)((char *)(ptr)-offsetof(type, member)))
 
 struct list {
 	struct list *next;
@@ -60,8 +59,8 @@ static inline struct list *list_pop(struct list *head)
 #define list_first(head, type, member) container_of((head)->next, type, member)
 
 /* The body may delete node. */
-#define list_each(node, tmp, head)                                             \
-	for (struct list *node = (head)->next, *tmp = node->next;              \
-	     node != (head); node = tmp, tmp = node->next)
+#define list_each(node, tmp, head)                                                                 \
+	for (struct list *node = (head)->next, *tmp = node->next; node != (head);                  \
+		node = tmp, tmp = node->next)
 
 #endif /* RPMA_BASE_LIST_H */

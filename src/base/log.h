@@ -22,8 +22,8 @@ enum {
 };
 
 /* The shape of the public rpma_log_function, level as int. */
-typedef void rp_log_fn(int level, const char *file, int line, const char *func,
-		const char *format, ...);
+typedef void rp_log_fn(
+	int level, const char *file, int line, const char *func, const char *format, ...);
 
 /* Current function and thresholds; see rpma_log_set_function(3). Atomic. */
 void rp_log_set_fn(rp_log_fn *fn); /* NULL: the built-in one */
@@ -33,14 +33,13 @@ int rp_log_get_threshold(int which);
 /* True when a record of this level reaches the function. */
 int rp_log_enabled(int level);
 
-void rp_log_emit(int level, const char *file, int line, const char *func,
-		const char *format, ...) __attribute__((format(printf, 5, 6)));
+void rp_log_emit(int level, const char *file, int line, const char *func, const char *format, ...)
+	__attribute__((format(printf, 5, 6)));
 
-#define rp_log(level, ...) \
-	do { \
-		if (rp_log_enabled(level)) \
-			rp_log_emit((level), __FILE__, __LINE__, __func__, \
-				    __VA_ARGS__); \
+#define rp_log(level, ...)                                                                         \
+	do {                                                                                       \
+		if (rp_log_enabled(level))                                                         \
+			rp_log_emit((level), __FILE__, __LINE__, __func__, __VA_ARGS__);           \
 	} while (0)
 
 #define rp_log_error(...) rp_log(RP_LOG_ERROR, __VA_ARGS__)

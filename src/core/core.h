@@ -184,8 +184,8 @@ enum core_call {
 #define core_result(call, rc, ...)                                                                 \
 	({                                                                                         \
 		int core_rc_ = (rc);                                                               \
-		core_rc_ ? core_result_at((call), core_rc_, __FILE__, __LINE__, __func__,          \
-				   __VA_ARGS__)                                                    \
+		core_rc_ ? core_result_at(                                                         \
+				   (call), core_rc_, __FILE__, __LINE__, __func__, __VA_ARGS__)    \
 			 : 0;                                                                      \
 	})
 int core_result_at(enum core_call call, int rc, const char *file, int line, const char *func,

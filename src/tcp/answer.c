@@ -21,7 +21,7 @@ enum {
 	/* A region registered for flushing only bears the flush by Read of a peer
 	 * that has no native one. */
 	READABLE = RPMA_MR_USAGE_READ_SRC | RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY |
-		RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT,
+		   RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT,
 };
 
 static const enum iwarp_err request_error[MEM_ERRS] = {
@@ -67,31 +67,31 @@ void answer_fail(struct tcp_conn *c, const struct irq_entry *q, enum iwarp_err e
 
 /* ---- rights --------------------------------------------------------------------- */
 
-enum iwarp_err answer_open_read(struct tcp_conn *c, uint32_t stag, uint64_t to, uint32_t len,
-		struct tcp_mr **mr)
+enum iwarp_err answer_open_read(
+	struct tcp_conn *c, uint32_t stag, uint64_t to, uint32_t len, struct tcp_mr **mr)
 {
 	return request_error[mem_open_remote(c->base.pd, stag, to, len, READABLE, mr)];
 }
 
 /* Each kind of flush names the right that the region must be registered with. */
-static enum iwarp_err open_flush(struct tcp_conn *c, const struct rdmap_flush_req *f,
-		struct tcp_mr **mr)
+static enum iwarp_err open_flush(
+	struct tcp_conn *c, const struct rdmap_flush_req *f, struct tcp_mr **mr)
 {
-	int usage = f->flags & RDMAP_FLUSH_PERSISTENT ? RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT :
-							RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY;
+	int usage = f->flags & RDMAP_FLUSH_PERSISTENT ? RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT
+						      : RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY;
 
 	return request_error[mem_open_remote(c->base.pd, f->stag, f->to, f->length, usage, mr)];
 }
 
-static enum iwarp_err open_atomic(struct tcp_conn *c, const struct rdmap_atomic_req *a,
-		struct tcp_mr **mr)
+static enum iwarp_err open_atomic(
+	struct tcp_conn *c, const struct rdmap_atomic_req *a, struct tcp_mr **mr)
 {
 	enum iwarp_err err;
 
 	if (a->op != RDMAP_CMP_SWAP && a->op != RDMAP_FETCH_ADD)
 		return IWARP_RDMAP_UNSPECIFIED;
-	err = request_error[mem_open_remote(c->base.pd, a->stag, a->to, 8,
-		RPMA_MR_USAGE_WRITE_DST, mr)];
+	err = request_error[mem_open_remote(
+		c->base.pd, a->stag, a->to, 8, RPMA_MR_USAGE_WRITE_DST, mr)];
 	if (err == IWARP_OK && a->to % 8 != 0) {
 		mem_close(*mr);
 		return IWARP_RDMAP_CATASTROPHIC;
@@ -127,8 +127,8 @@ static enum iwarp_err do_atomic(struct tcp_conn *c, struct irq_entry *q)
 	if (err != IWARP_OK)
 		return err;
 	if (a->op == RDMAP_CMP_SWAP)
-		r = mem_cmp_swap(mr, a->to, a->compare, a->compare_mask, a->data, a->mask,
-			&q->original);
+		r = mem_cmp_swap(
+			mr, a->to, a->compare, a->compare_mask, a->data, a->mask, &q->original);
 	else
 		r = mem_fetch_add(mr, a->to, a->data, a->mask, &q->original);
 	if (!(mr->usage & READABLE))
@@ -148,8 +148,7 @@ static enum iwarp_err flush_result(struct tcp_conn *c, int result)
 }
 
 /* Begin the flush at the head. *ready: it is done, or has failed. */
-static enum iwarp_err begin_flush(struct tcp_conn *c, const struct rdmap_flush_req *f,
-		bool *ready)
+static enum iwarp_err begin_flush(struct tcp_conn *c, const struct rdmap_flush_req *f, bool *ready)
 {
 	struct persist_job *job = &c->flush_job;
 	struct tcp_mr *mr;

@@ -146,7 +146,7 @@ unsigned conn_caps(struct rp_conn *base)
 	unsigned caps = atomic_load_explicit(&tcp_conn(base)->caps, memory_order_acquire);
 
 	return (caps & MPA_CAP_FLUSH ? RP_CAP_FLUSH : 0) |
-		(caps & MPA_CAP_ATOMIC ? RP_CAP_ATOMIC_WRITE : 0);
+	       (caps & MPA_CAP_ATOMIC ? RP_CAP_ATOMIC_WRITE : 0);
 }
 
 /* ---- states ----------------------------------------------------------------------- */
@@ -202,8 +202,8 @@ void conn_terminate_cause(struct tcp_conn *c)
 
 	if (!conn_carries_fpdus(c))
 		return;
-	conn_note(c, RP_LOG_WARNING, "ended by us, Terminate %u/%u/%02x: %s", info->layer, info->etype,
-		info->code, info->text);
+	conn_note(c, RP_LOG_WARNING, "ended by us, Terminate %u/%u/%02x: %s", info->layer,
+		info->etype, info->code, info->text);
 	c->state = CONN_TERM;
 	c->end_event = RPMA_CONN_LOST;
 	watch_timer(&c->watch, tcp_env()->linger_ms);

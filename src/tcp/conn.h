@@ -50,29 +50,29 @@
  * From every state there is a way to DEAD.
  */
 enum conn_state {
-	CONN_IDLE,	/* active: address known, nothing sent */
-	CONN_TCP,	/* TCP connection under way */
-	CONN_REPLY,	/* MPA request sent, waiting for the reply */
-	CONN_CAPS,	/* RTR sent, waiting for what it asks: is the peer like us? */
-	CONN_REQUEST,	/* passive: a stranger, until its MPA request is whole */
-	CONN_PENDING,	/* request received, the application has not answered */
-	CONN_FIRST,	/* reply sent, waiting for the first FPDU; nothing may be
+	CONN_IDLE,    /* active: address known, nothing sent */
+	CONN_TCP,     /* TCP connection under way */
+	CONN_REPLY,   /* MPA request sent, waiting for the reply */
+	CONN_CAPS,    /* RTR sent, waiting for what it asks: is the peer like us? */
+	CONN_REQUEST, /* passive: a stranger, until its MPA request is whole */
+	CONN_PENDING, /* request received, the application has not answered */
+	CONN_FIRST,   /* reply sent, waiting for the first FPDU; nothing may be
 			 * sent before it */
 	CONN_OPEN,
-	CONN_DRAIN,	/* disconnect asked for: what is posted goes out */
-	CONN_FIN,	/* our FIN is sent, waiting for the peer's */
-	CONN_TERM,	/* error found: answers owed, then a Terminate, go out */
-	CONN_LINGER,	/* Terminate sent, waiting for the peer to read it and close */
-	CONN_DEAD,	/* no socket */
+	CONN_DRAIN,  /* disconnect asked for: what is posted goes out */
+	CONN_FIN,    /* our FIN is sent, waiting for the peer's */
+	CONN_TERM,   /* error found: answers owed, then a Terminate, go out */
+	CONN_LINGER, /* Terminate sent, waiting for the peer to read it and close */
+	CONN_DEAD,   /* no socket */
 	CONN_STATES,
 };
 
 enum {
-	CONN_ADDRS = 8,		/* addresses tried of one host name */
-	CONN_EVENTS = 4,	/* ESTABLISHED and one end is all there is */
+	CONN_ADDRS = 8,	 /* addresses tried of one host name */
+	CONN_EVENTS = 4, /* ESTABLISHED and one end is all there is */
 	TX_IOV = 64,
 	TX_HELD = 32,
-	CONN_TICK_MS = 2,	/* a polled connection is looked after that often */
+	CONN_TICK_MS = 2, /* a polled connection is looked after that often */
 	/* High half of the immediate data that goes with the Send behind it, not
 	 * with the Write before it; between peers of this library. */
 	IMM_FOR_SEND = 0x53494d4d,
@@ -84,14 +84,14 @@ struct swqe {
 	uint64_t addr;
 	uint64_t length;
 	uint64_t remote_addr;
-	uint32_t lkey;		/* 0: no local memory */
+	uint32_t lkey; /* 0: no local memory */
 	uint32_t rkey;
 	uint32_t imm;
-	uint32_t msn;		/* SEND: of its message; READ, ...: of its request */
-	uint8_t opcode;		/* enum rp_opcode */
-	uint8_t flags;		/* enum rp_wr_flag */
-	uint8_t flush_flags;	/* RDMAP_FLUSH_* */
-	uint8_t data[8];	/* INLINE */
+	uint32_t msn;	     /* SEND: of its message; READ, ...: of its request */
+	uint8_t opcode;	     /* enum rp_opcode */
+	uint8_t flags;	     /* enum rp_wr_flag */
+	uint8_t flush_flags; /* RDMAP_FLUSH_* */
+	uint8_t data[8];     /* INLINE */
 };
 
 /*
@@ -103,15 +103,15 @@ struct swqe {
 struct sq {
 	struct wq_slots slots;
 	struct swqe *ring;
-	uint32_t size;		/* of the ring, a power of two */
+	uint32_t size; /* of the ring, a power of two */
 	uint32_t posted;
 	uint32_t sent;
 	uint32_t done;
-	uint32_t limit;		/* from here on nothing is sent (after disconnect) */
+	uint32_t limit; /* from here on nothing is sent (after disconnect) */
 	bool limited;
-	uint32_t silent;	/* slots of requests over without a completion */
-	uint32_t signaled;	/* all SIGNALED SEND and WRITE sent are before here */
-	uint32_t covered;	/* requests before here have an answer coming or got
+	uint32_t silent;   /* slots of requests over without a completion */
+	uint32_t signaled; /* all SIGNALED SEND and WRITE sent are before here */
+	uint32_t covered;  /* requests before here have an answer coming or got
 				 * one: no probe is needed for them */
 };
 
@@ -121,16 +121,16 @@ struct orq_entry {
 		ORQ_READ,
 		ORQ_FLUSH,
 		ORQ_ATOMIC,
-		ORQ_PROBE,	/* a zero-length Read of our own, only to learn that
+		ORQ_PROBE, /* a zero-length Read of our own, only to learn that
 				 * all before it has arrived */
 	} type;
-	uint32_t covers;	/* requests before here have arrived when it is answered */
+	uint32_t covers; /* requests before here have arrived when it is answered */
 	uint32_t msn;
-	uint32_t sink_stag;	/* named by us, echoed by the peer; means no memory */
+	uint32_t sink_stag; /* named by us, echoed by the peer; means no memory */
 	uint64_t sink_to;
 	uint32_t size;
 	uint32_t got;
-	uint64_t mark;		/* tx.bytes when it was staged */
+	uint64_t mark; /* tx.bytes when it was staged */
 };
 
 /* A request of the peer's on queue number 1 that we owe an answer. */
@@ -142,14 +142,14 @@ struct irq_entry {
 		struct rdmap_atomic_req atomic;
 		struct rdmap_flush_req flush;
 	};
-	uint32_t sent;		/* of a read, answered so far */
-	bool ready;		/* atomic, flush: done, the answer can go */
-	uint64_t original;	/* atomic */
+	uint32_t sent;	   /* of a read, answered so far */
+	bool ready;	   /* atomic, flush: done, the answer can go */
+	uint64_t original; /* atomic */
 };
 
 struct depth_ring {
 	uint32_t head;
-	uint32_t tail;		/* free-running; depth is a power of two */
+	uint32_t tail; /* free-running; depth is a power of two */
 };
 
 /* Staged bytes and where they go: FPDUs being handed to the socket. */
@@ -160,54 +160,54 @@ struct tx_batch {
 };
 
 struct tx {
-	struct tx_batch *batch;	/* in a buffer of the pool; NULL: nothing staged */
+	struct tx_batch *batch; /* in a buffer of the pool; NULL: nothing staged */
 	size_t fill;		/* of batch->bytes */
 	unsigned n_iov;
 	unsigned next_iov;
 	unsigned n_held;
-	bool blocked;		/* the socket is full, EPOLLOUT is asked for */
-	bool in_request;	/* request number staged is begun and not ended */
-	uint64_t off;		/* in it */
-	bool imm_sent;		/* its immediate data, where it goes first */
-	bool data_sent;		/* all of its data, where immediate data follows */
-	bool turn;		/* whose turn is it: answers or requests */
-	bool any_sent;		/* FPDUs */
-	bool gated;		/* passive: nothing may go before the peer's first */
-	uint32_t staged;	/* requests before here are staged, or sent */
-	uint32_t send_msn;	/* next, per queue number */
+	bool blocked;	   /* the socket is full, EPOLLOUT is asked for */
+	bool in_request;   /* request number staged is begun and not ended */
+	uint64_t off;	   /* in it */
+	bool imm_sent;	   /* its immediate data, where it goes first */
+	bool data_sent;	   /* all of its data, where immediate data follows */
+	bool turn;	   /* whose turn is it: answers or requests */
+	bool any_sent;	   /* FPDUs */
+	bool gated;	   /* passive: nothing may go before the peer's first */
+	uint32_t staged;   /* requests before here are staged, or sent */
+	uint32_t send_msn; /* next, per queue number */
 	uint32_t read_msn;
 	uint32_t resp_msn;
-	bool rtr_due;		/* RTR message, or magic Read, to send first */
-	bool rtr_read;		/* it is a Read, not a Write */
-	bool rtr_magic;		/* ... that tells our capabilities */
-	unsigned probes;	/* under way */
+	bool rtr_due;	 /* RTR message, or magic Read, to send first */
+	bool rtr_read;	 /* it is a Read, not a Write */
+	bool rtr_magic;	 /* ... that tells our capabilities */
+	unsigned probes; /* under way */
 	/* Payload of requests, in bytes since the start: staged; asked about by a
 	 * probe or another request; known to be handled. See window_open(). */
 	uint64_t bytes;
 	uint64_t asked;
 	uint64_t acked;
-	uint32_t receiver;	/* all requests staged that need a receive of the peer
+	uint32_t receiver; /* all requests staged that need a receive of the peer
 				 * are before here */
 };
 
 struct rx {
-	uint8_t *buf;		/* of the pool; NULL: nothing buffered */
-	size_t size;		/* of buf */
+	uint8_t *buf; /* of the pool; NULL: nothing buffered */
+	size_t size;  /* of buf */
 	size_t start;
 	size_t end;
-	size_t scan;		/* what is before it, from start on, waits */
-	size_t parked;		/* while resuming: what is before it has waited already */
-	bool paused;		/* the message at start waits for a receive */
-	bool full;		/* no room for more that has to wait */
-	uint32_t send_msn;	/* expected next, per queue number */
+	size_t scan;	   /* what is before it, from start on, waits */
+	size_t parked;	   /* while resuming: what is before it has waited already */
+	bool paused;	   /* the message at start waits for a receive */
+	bool full;	   /* no room for more that has to wait */
+	uint32_t send_msn; /* expected next, per queue number */
 	uint32_t read_msn;
 	uint32_t resp_msn;
-	bool in_recv;		/* a receive is taken, its message not complete */
+	bool in_recv; /* a receive is taken, its message not complete */
 	struct rwqe recv;
 	uint32_t recv_off;
-	bool in_write;		/* last segment of a Write not seen yet */
-	uint64_t write_len;	/* of the Write just before, 0 after anything else */
-	bool has_imm;		/* immediate data for the next Send */
+	bool in_write;	    /* last segment of a Write not seen yet */
+	uint64_t write_len; /* of the Write just before, 0 after anything else */
+	bool has_imm;	    /* immediate data for the next Send */
 	uint32_t imm;
 };
 
@@ -217,10 +217,10 @@ struct handshake {
 	socklen_t addr_len[CONN_ADDRS];
 	unsigned n_addrs;
 	unsigned next_addr;
-	int last_error;		/* of the addresses tried, errno */
+	int last_error; /* of the addresses tried, errno */
 	int timeout_ms;
-	int64_t deadline;	/* engine_now() time; 0: none */
-	struct mpa_frame request; /* active: what we sent; passive: what came */
+	int64_t deadline;	    /* engine_now() time; 0: none */
+	struct mpa_frame request;   /* active: what we sent; passive: what came */
 	uint8_t data[MPA_DATA_MAX]; /* active: of request */
 	uint8_t in[MPA_FRAME_MAX];
 	size_t in_len;
@@ -233,42 +233,42 @@ struct tcp_conn {
 	pthread_mutex_t lock;
 	enum conn_state state;
 	bool passive;
-	bool setup;		/* conn_setup_qp was called */
-	int fd;			/* -1: none */
+	bool setup; /* conn_setup_qp was called */
+	int fd;	    /* -1: none */
 	struct watch watch;
-	int64_t patrol;		/* when to look after a dead peer, engine_now(); or 0 */
+	int64_t patrol; /* when to look after a dead peer, engine_now(); or 0 */
 	struct handshake *hs;
-	char *peer_data;	/* storage of base.peer_data */
-	char name[80];		/* of the other side, for the log */
+	char *peer_data; /* storage of base.peer_data */
+	char name[80];	 /* of the other side, for the log */
 
-	struct notify notify;	/* fd -1 until connect or accept */
+	struct notify notify; /* fd -1 until connect or accept */
 	enum rpma_conn_event events[CONN_EVENTS];
 	unsigned n_events;
-	bool ended;		/* the end has been told, or is not to be */
+	bool ended;			/* the end has been told, or is not to be */
 	enum rpma_conn_event end_event; /* of TERM: what to tell */
 
 	/* Threads of the program that move the connection themselves; see drive.c */
 	struct cq_driver driver;
-	unsigned waiting;	/* in drive's wait: they watch the socket */
-	bool polled;		/* one polls all the time: it watches the socket ... */
-	bool polled_lately;	/* ... as long as it has done so since the last tick */
-	unsigned polls;		/* in a row, each soon after the one before */
-	int64_t last_poll;	/* ns, monotonic */
-	bool holding;		/* requests may be held; a tick sends them ... */
-	bool held_lately;	/* ... as long as some were since the last tick */
-	bool last_holdable;	/* the last request posted might have been held */
-	unsigned pairs;		/* times that such a one was followed by another at once */
-	int64_t last_post;	/* ns, monotonic */
+	unsigned waiting;   /* in drive's wait: they watch the socket */
+	bool polled;	    /* one polls all the time: it watches the socket ... */
+	bool polled_lately; /* ... as long as it has done so since the last tick */
+	unsigned polls;	    /* in a row, each soon after the one before */
+	int64_t last_poll;  /* ns, monotonic */
+	bool holding;	    /* requests may be held; a tick sends them ... */
+	bool held_lately;   /* ... as long as some were since the last tick */
+	bool last_holdable; /* the last request posted might have been held */
+	unsigned pairs;	    /* times that such a one was followed by another at once */
+	int64_t last_post;  /* ns, monotonic */
 
 	/* agreed at start-up */
 	bool crc;
-	bool own_peer;		/* the same library: answers to Reads acknowledge */
-	atomic_uint caps;	/* enum mpa_cap in force */
-	unsigned opcodes;	/* RDMAP_BIT set that may come in */
-	uint32_t depth;		/* of orq and irq rings */
-	uint32_t ord;		/* requests we may have waiting, <= depth */
-	uint32_t ird;		/* requests the peer may have waiting, <= depth */
-	uint32_t max_ulpdu;	/* that we may send */
+	bool own_peer;	    /* the same library: answers to Reads acknowledge */
+	atomic_uint caps;   /* enum mpa_cap in force */
+	unsigned opcodes;   /* RDMAP_BIT set that may come in */
+	uint32_t depth;	    /* of orq and irq rings */
+	uint32_t ord;	    /* requests we may have waiting, <= depth */
+	uint32_t ird;	    /* requests the peer may have waiting, <= depth */
+	uint32_t max_ulpdu; /* that we may send */
 
 	/* queue pair */
 	struct rp_cq *send_cq;
@@ -290,7 +290,7 @@ struct tcp_conn {
 	struct tcp_listener *listener;
 	struct list node;
 
-	int note_level;		/* -1: no note */
+	int note_level; /* -1: no note */
 	char note[192];
 };
 
@@ -337,16 +337,16 @@ void conn_set_timer(struct tcp_conn *c);
 static inline bool conn_carries_fpdus(const struct tcp_conn *c)
 {
 	return c->state == CONN_OPEN || c->state == CONN_DRAIN || c->state == CONN_FIRST ||
-		c->state == CONN_CAPS;
+	       c->state == CONN_CAPS;
 }
 
 /* ---- connect.c: the active side's socket ------------------------------------- */
 
 int conn_create(struct rp_pd *pd, const char *addr, const char *port, int timeout_ms,
-		struct rp_conn **conn);
+	struct rp_conn **conn);
 int conn_connect(struct rp_conn *conn, const void *data, size_t len);
 void connect_serve(struct tcp_conn *c); /* state TCP: the socket is ready */
-void conn_socket_options(int fd); /* of every connection */
+void conn_socket_options(int fd);	/* of every connection */
 void conn_set_name(struct tcp_conn *c, const struct sockaddr *sa, socklen_t len);
 void connect_timer(struct tcp_conn *c); /* states TCP, REPLY, CAPS */
 
@@ -382,7 +382,7 @@ void qp_flush(struct tcp_conn *c);
 bool rq_next(struct tcp_conn *c, struct rwqe *wqe);
 struct recv_result {
 	enum ibv_wc_status status;
-	bool by_write;		/* consumed by a write with immediate */
+	bool by_write; /* consumed by a write with immediate */
 	uint32_t byte_len;
 	bool has_imm;
 	uint32_t imm;
@@ -393,8 +393,8 @@ void rq_complete(struct tcp_conn *c, const struct rwqe *wqe, const struct recv_r
 
 void tx_run(struct tcp_conn *c);
 bool tx_idle(const struct tcp_conn *c); /* nothing staged, nothing begun */
-void tx_drop(struct tcp_conn *c); /* forget what is staged */
-void rx_run(struct tcp_conn *c); /* read and handle what the socket has */
+void tx_drop(struct tcp_conn *c);	/* forget what is staged */
+void rx_run(struct tcp_conn *c);	/* read and handle what the socket has */
 void rx_drop(struct tcp_conn *c);
 void rx_resume(struct tcp_conn *c); /* a receive was posted: try again */
 /* The socket failed; what it still has is read first, maybe it says why. */
@@ -411,8 +411,8 @@ void answer_work(struct tcp_conn *c);
 /* May the peer do that? Judged when the request comes, and again when it is done. */
 enum iwarp_err answer_check(struct tcp_conn *c, const struct irq_entry *q);
 /* Open the source of a Read. */
-enum iwarp_err answer_open_read(struct tcp_conn *c, uint32_t stag, uint64_t to, uint32_t len,
-		struct tcp_mr **mr);
+enum iwarp_err answer_open_read(
+	struct tcp_conn *c, uint32_t stag, uint64_t to, uint32_t len, struct tcp_mr **mr);
 /* A persist thread has done the flush at the head: it sends the answer, too. */
 void answer_flush_done(struct persist_job *job);
 /* The request cannot be answered: Terminate instead. */
@@ -471,8 +471,8 @@ int resolve_route(const struct sockaddr *sa, socklen_t len);
 
 /* ---- listener.c ---------------------------------------------------------------------- */
 
-int listener_create(struct rp_pd *pd, const char *addr, const char *port,
-		struct rp_listener **listener);
+int listener_create(
+	struct rp_pd *pd, const char *addr, const char *port, struct rp_listener **listener);
 int listener_destroy(struct rp_listener *listener);
 int listener_next(struct rp_listener *listener, struct rp_conn **conn);
 

@@ -39,8 +39,8 @@ void conn_set_name(struct tcp_conn *c, const struct sockaddr *sa, socklen_t len)
 {
 	char host[64] = "?", port[8] = "?";
 
-	getnameinfo(sa, len, host, sizeof(host), port, sizeof(port),
-		NI_NUMERICHOST | NI_NUMERICSERV);
+	getnameinfo(
+		sa, len, host, sizeof(host), port, sizeof(port), NI_NUMERICHOST | NI_NUMERICSERV);
 	snprintf(c->name, sizeof(c->name), strchr(host, ':') ? "[%s]:%s" : "%s:%s", host, port);
 }
 
@@ -63,8 +63,8 @@ static int keep_routed(struct handshake *hs, const struct addrinfo *ai)
 	return hs->n_addrs > 0 ? 0 : err;
 }
 
-int conn_create(struct rp_pd *pd, const char *addr, const char *port, int timeout_ms,
-		struct rp_conn **conn)
+int conn_create(
+	struct rp_pd *pd, const char *addr, const char *port, int timeout_ms, struct rp_conn **conn)
 {
 	struct addrinfo *ai;
 	struct tcp_conn *c;
@@ -176,8 +176,8 @@ static bool met_itself(int fd)
 	memset(&me, 0, sizeof(me));
 	memset(&peer, 0, sizeof(peer));
 	return getsockname(fd, (struct sockaddr *)&me, &ml) == 0 &&
-		getpeername(fd, (struct sockaddr *)&peer, &pl) == 0 && ml == pl &&
-		!memcmp(&me, &peer, ml);
+	       getpeername(fd, (struct sockaddr *)&peer, &pl) == 0 && ml == pl &&
+	       !memcmp(&me, &peer, ml);
 }
 
 void connect_serve(struct tcp_conn *c)

@@ -124,8 +124,8 @@ static void channel_tell(struct tcp_channel *ch, struct tcp_cq *cq)
 
 /* ---- queue ---------------------------------------------------------------------- */
 
-int cq_create(struct rp_device *dev, struct rp_channel *channel, uint32_t size,
-		struct rp_cq **cq_ptr)
+int cq_create(
+	struct rp_device *dev, struct rp_channel *channel, uint32_t size, struct rp_cq **cq_ptr)
 {
 	struct tcp_cq *cq = calloc(1, sizeof(*cq));
 
@@ -271,8 +271,7 @@ int cq_reserve(struct rp_cq *base, uint32_t n)
 	return err;
 }
 
-void cq_push(struct rp_cq *base, const struct ibv_wc *wc, struct wq_slots *slots,
-		uint32_t n_slots)
+void cq_push(struct rp_cq *base, const struct ibv_wc *wc, struct wq_slots *slots, uint32_t n_slots)
 {
 	struct tcp_cq *cq = container_of(base, struct tcp_cq, base);
 	bool tell;

@@ -41,17 +41,17 @@ struct tcp_channel {
 	struct rp_channel base;
 	struct notify notify;
 	pthread_mutex_t lock;
-	pthread_cond_t gone;	/* the driving thread has left */
-	struct list told;	/* tcp_cq.told */
+	pthread_cond_t gone;	  /* the driving thread has left */
+	struct list told;	  /* tcp_cq.told */
 	struct cq_driver *driver; /* or NULL */
-	bool driving;		/* by this thread: */
+	bool driving;		  /* by this thread: */
 	pthread_t thread;
-	unsigned direct;	/* queues it was told of while driving, not by notify */
+	unsigned direct; /* queues it was told of while driving, not by notify */
 };
 
 struct cqe {
 	struct ibv_wc wc;
-	struct wq_slots *slots;	/* NULL: its queue is gone */
+	struct wq_slots *slots; /* NULL: its queue is gone */
 	uint32_t n_slots;	/* freed when this is polled */
 };
 
@@ -60,31 +60,29 @@ struct tcp_cq {
 	pthread_mutex_t lock;
 	struct cqe *ring;
 	uint32_t size;
-	uint32_t reserved;	/* by work queues */
-	struct list served;	/* in tcp_srq.cqs of the shared receive queue that
+	uint32_t reserved;	      /* by work queues */
+	struct list served;	      /* in tcp_srq.cqs of the shared receive queue that
 				 * completes here, or alone */
 	pthread_mutex_t *served_lock; /* of that queue, guards the list; or NULL */
-	uint32_t head;		/* of the ring, free-running */
+	uint32_t head;		      /* of the ring, free-running */
 	uint32_t tail;
 	bool armed;
 	struct cq_driver *driver; /* or NULL */
-	struct list told;	/* in channel->told, or alone; by channel->lock */
+	struct list told;	  /* in channel->told, or alone; by channel->lock */
 };
 
 int channel_create(struct rp_device *dev, struct rp_channel **channel);
 int channel_destroy(struct rp_channel *channel);
 int channel_wait(struct rp_channel *channel, struct rp_cq **cq);
 
-int cq_create(struct rp_device *dev, struct rp_channel *channel, uint32_t size,
-		struct rp_cq **cq);
+int cq_create(struct rp_device *dev, struct rp_channel *channel, uint32_t size, struct rp_cq **cq);
 int cq_destroy(struct rp_cq *cq);
 int cq_arm(struct rp_cq *cq);
 int cq_poll(struct rp_cq *cq, int n, struct ibv_wc *wc);
 
 /* Make room for n more completions; -ENOMEM. */
 int cq_reserve(struct rp_cq *cq, uint32_t n);
-void cq_push(struct rp_cq *cq, const struct ibv_wc *wc, struct wq_slots *slots,
-		uint32_t n_slots);
+void cq_push(struct rp_cq *cq, const struct ibv_wc *wc, struct wq_slots *slots, uint32_t n_slots);
 /* The connection begins to drive queue and channel, or ends (returns when no thread
  * does it any more). */
 void cq_set_driver(struct rp_cq *cq, struct cq_driver *driver);

@@ -30,14 +30,14 @@
 
 struct tcp_pd {
 	struct rp_pd base;
-	atomic_uint users;	/* registrations, connections, ... made from it */
+	atomic_uint users; /* registrations, connections, ... made from it */
 };
 
 /* ---- the face of the device ------------------------------------------------------ */
 
 static int face_query_device(struct ibv_context *context,
-		const struct ibv_query_device_ex_input *input, struct ibv_device_attr_ex *attr,
-		size_t attr_size)
+	const struct ibv_query_device_ex_input *input, struct ibv_device_attr_ex *attr,
+	size_t attr_size)
 {
 	struct ibv_device_attr_ex a;
 
@@ -62,13 +62,13 @@ static int face_query_device(struct ibv_context *context,
 	a.orig_attr.phys_port_cnt = 1;
 	a.odp_caps.general_caps = IBV_ODP_SUPPORT;
 	a.odp_caps.per_transport_caps.rc_odp_caps = IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV |
-		IBV_ODP_SUPPORT_WRITE | IBV_ODP_SUPPORT_READ;
+						    IBV_ODP_SUPPORT_WRITE | IBV_ODP_SUPPORT_READ;
 	memcpy(attr, &a, attr_size < sizeof(a) ? attr_size : sizeof(a));
 	return 0;
 }
 
-static int face_query_port(struct ibv_context *context, uint8_t port_num,
-		struct ibv_port_attr *attr, size_t attr_size)
+static int face_query_port(
+	struct ibv_context *context, uint8_t port_num, struct ibv_port_attr *attr, size_t attr_size)
 {
 	struct ibv_port_attr a = {
 		.state = IBV_PORT_ACTIVE,
@@ -112,7 +112,7 @@ static struct {
 	pthread_mutex_t lock;
 	struct engine *engine;
 	unsigned pds;
-	pid_t pid;		/* that the engine's thread lives in */
+	pid_t pid; /* that the engine's thread lives in */
 } device = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 struct engine *tcp_engine(void)
@@ -254,7 +254,7 @@ static int is_local(const struct sockaddr *sa, socklen_t len)
 }
 
 static int tcp_find(const char *addr, enum rpma_util_ibv_context_type type, int timeout_ms,
-		struct ibv_context **context)
+	struct ibv_context **context)
 {
 	struct addrinfo *ai;
 	int err;
@@ -264,8 +264,9 @@ static int tcp_find(const char *addr, enum rpma_util_ibv_context_type type, int 
 	if (err)
 		return err;
 	for (struct addrinfo *a = ai; a != NULL; a = a->ai_next) {
-		err = type == RPMA_UTIL_IBV_CONTEXT_LOCAL ? is_local(a->ai_addr, a->ai_addrlen) :
-							    resolve_route(a->ai_addr, a->ai_addrlen);
+		err = type == RPMA_UTIL_IBV_CONTEXT_LOCAL
+			      ? is_local(a->ai_addr, a->ai_addrlen)
+			      : resolve_route(a->ai_addr, a->ai_addrlen);
 		if (err == 0)
 			break;
 	}

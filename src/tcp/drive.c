@@ -30,8 +30,8 @@ enum {
 	POLL_GAP_NS = 5000,
 	PAIRS = 4,
 	PAIR_GAP_NS = 10000,
-	HOLD_MAX = 32,		/* requests */
-	HOLD_BYTES = 4096,	/* of one */
+	HOLD_MAX = 32,	   /* requests */
+	HOLD_BYTES = 4096, /* of one */
 };
 
 static int64_t now_ns(void)
@@ -90,7 +90,7 @@ void drive_tick(struct tcp_conn *c)
 static bool may_be_held(const struct rp_send_wr *wr)
 {
 	return !(wr->flags & RP_WR_SIGNALED) && wr->length <= HOLD_BYTES &&
-		(wr->opcode == RP_OP_WRITE || wr->opcode == RP_OP_SEND);
+	       (wr->opcode == RP_OP_WRITE || wr->opcode == RP_OP_SEND);
 }
 
 bool drive_hold(struct tcp_conn *c, const struct rp_send_wr *wr)

@@ -29,7 +29,7 @@ enum {
 };
 
 struct slot {
-	struct watch *watch;	/* NULL: free */
+	struct watch *watch; /* NULL: free */
 	uint32_t generation;
 	uint32_t next_free;
 };
@@ -42,18 +42,18 @@ struct engine {
 	atomic_bool stop;
 
 	pthread_mutex_t lock;
-	pthread_cond_t idle;	/* a call of a watch has ended */
-	struct watch *running;	/* being called now */
-	pthread_t runner;	/* by this thread */
-	bool asleep;		/* in epoll_wait, or about to be: kicks must wake */
+	pthread_cond_t idle;   /* a call of a watch has ended */
+	struct watch *running; /* being called now */
+	pthread_t runner;      /* by this thread */
+	bool asleep;	       /* in epoll_wait, or about to be: kicks must wake */
 	struct list ready;
 	struct slot *slots;
 	uint32_t n_slots;
-	uint32_t free_slot;	/* n_slots: none */
+	uint32_t free_slot; /* n_slots: none */
 	struct list wheel[WHEEL_SLOTS];
 	unsigned n_timers;
-	int64_t wheel_time;	/* all deadlines up to here have been served */
-	int64_t soonest;	/* no timer runs out before */
+	int64_t wheel_time; /* all deadlines up to here have been served */
+	int64_t soonest;    /* no timer runs out before */
 };
 
 int64_t engine_now(void)

@@ -43,23 +43,23 @@ struct engine;
 struct watch;
 
 enum {
-	WATCH_TIMER = 1u << 24,	/* the timer ran out */
+	WATCH_TIMER = 1u << 24, /* the timer ran out */
 	WATCH_KICK = 1u << 25,	/* watch_kick() was called */
 };
 
 typedef void watch_fn(struct watch *w, uint32_t events);
 
 struct watch {
-	struct engine *engine;	/* NULL: not added */
+	struct engine *engine; /* NULL: not added */
 	watch_fn *fn;
-	int fd;			/* -1: not attached */
-	uint32_t events;	/* what epoll reports of */
-	uint64_t slot;		/* place and generation in the engine's table */
+	int fd;		 /* -1: not attached */
+	uint32_t events; /* what epoll reports of */
+	uint64_t slot;	 /* place and generation in the engine's table */
 	/* by engine->lock */
-	struct list timer;	/* in a slot of the wheel, or alone */
-	struct list ready;	/* in engine->ready, or alone */
-	uint32_t pending;	/* events not yet given to fn */
-	int64_t deadline;	/* ms, monotonic */
+	struct list timer; /* in a slot of the wheel, or alone */
+	struct list ready; /* in engine->ready, or alone */
+	uint32_t pending;  /* events not yet given to fn */
+	int64_t deadline;  /* ms, monotonic */
 };
 
 /* With thread false nothing moves but by engine_step(): for tests, fuzzers. */

@@ -25,8 +25,8 @@ static bool env_switch(const char *name, bool preset)
 		return true;
 	if (!strcmp(s, "off") || !strcmp(s, "0"))
 		return false;
-	rp_log_warning("%s=%s is neither 'on' nor 'off', '%s' holds", name, s,
-		preset ? "on" : "off");
+	rp_log_warning(
+		"%s=%s is neither 'on' nor 'off', '%s' holds", name, s, preset ? "on" : "off");
 	return preset;
 }
 
@@ -42,8 +42,8 @@ static long env_number(const char *name, long preset, long min, long max)
 	v = strtol(s, &end, 10);
 	if (errno == 0 && *end == '\0' && v >= min && v <= max)
 		return v;
-	rp_log_warning("%s=%s is not a number from %ld to %ld, %ld holds", name, s, min, max,
-		preset);
+	rp_log_warning(
+		"%s=%s is not a number from %ld to %ld, %ld holds", name, s, min, max, preset);
 	return preset;
 }
 

@@ -15,23 +15,23 @@
 #include <stdint.h>
 
 struct tcp_env {
-	bool crc;		/* RPMA_TCP_CRC=on|off: we ask for MPA CRC32c */
-	bool caps;		/* RPMA_TCP_CAPS=on|off: tell the other side that we
+	bool crc;	    /* RPMA_TCP_CRC=on|off: we ask for MPA CRC32c */
+	bool caps;	    /* RPMA_TCP_CAPS=on|off: tell the other side that we
 				 * are this library (flush, atomic write, immediate) */
-	unsigned depth;		/* RPMA_TCP_DEPTH, 1..128: inbound and outbound reads
+	unsigned depth;	    /* RPMA_TCP_DEPTH, 1..128: inbound and outbound reads
 				 * (IRD, ORD) */
-	unsigned max_ulpdu;	/* RPMA_TCP_MAX_ULPDU, 128..64768: ULPDU_Length we send
+	unsigned max_ulpdu; /* RPMA_TCP_MAX_ULPDU, 128..64768: ULPDU_Length we send
 				 * to a peer that takes it */
-	int handshake_ms;	/* RPMA_TCP_HANDSHAKE_MS: a stranger has this long to
+	int handshake_ms;   /* RPMA_TCP_HANDSHAKE_MS: a stranger has this long to
 				 * send its request; a client this long for its first
 				 * message after our reply */
-	unsigned half_open;	/* RPMA_TCP_HALF_OPEN: strangers at once per endpoint;
+	unsigned half_open; /* RPMA_TCP_HALF_OPEN: strangers at once per endpoint;
 				 * one more drops the oldest */
-	int dead_peer_ms;	/* RPMA_TCP_DEAD_PEER_MS: silence of the other host's
+	int dead_peer_ms;   /* RPMA_TCP_DEAD_PEER_MS: silence of the other host's
 				 * TCP after which it is dead */
-	int spin_us;		/* RPMA_TCP_SPIN_US: a waiting thread looks at its
+	int spin_us;	    /* RPMA_TCP_SPIN_US: a waiting thread looks at its
 				 * connection for so long before it sleeps */
-	int linger_ms;		/* RPMA_TCP_LINGER_MS: an ending connection has this
+	int linger_ms;	    /* RPMA_TCP_LINGER_MS: an ending connection has this
 				 * long to bring out what is posted, and again for the
 				 * other side to close */
 };

@@ -27,7 +27,7 @@
 enum {
 	OWN_CAPS = MPA_CAP_FLUSH | MPA_CAP_ATOMIC | MPA_CAP_IMM,
 	OWN_MAX_ULPDU = 64768,
-	MULPDU_MIN = 128,	/* RFC 5044 */
+	MULPDU_MIN = 128, /* RFC 5044 */
 	MULPDU_MAX = 64768,
 };
 
@@ -107,8 +107,8 @@ static void set_peer_caps(struct tcp_conn *c, unsigned caps, unsigned max_ulpdu)
 	c->own_peer = true;
 	c->max_ulpdu = max_ulpdu < tcp_env()->max_ulpdu ? max_ulpdu : tcp_env()->max_ulpdu;
 	c->opcodes |= (caps & MPA_CAP_FLUSH ? RDMAP_SET_FLUSH : 0) |
-		(caps & MPA_CAP_ATOMIC ? RDMAP_SET_ATOMIC : 0) |
-		(caps & MPA_CAP_IMM ? RDMAP_SET_IMM : 0);
+		      (caps & MPA_CAP_ATOMIC ? RDMAP_SET_ATOMIC : 0) |
+		      (caps & MPA_CAP_IMM ? RDMAP_SET_IMM : 0);
 	atomic_store_explicit(&c->caps, caps, memory_order_release);
 }
 
@@ -122,8 +122,8 @@ void handshake_peer_caps(struct tcp_conn *c, uint64_t sink_to)
 	/* In its place only: the first message of the active side, or the passive
 	 * one's answer to that. */
 	if (!tcp_env()->caps || c->own_peer ||
-		(c->passive ? c->tx.any_sent || c->sq.posted != c->tx.staged :
-			      c->state != CONN_CAPS))
+		(c->passive ? c->tx.any_sent || c->sq.posted != c->tx.staged
+			    : c->state != CONN_CAPS))
 		return;
 	set_peer_caps(c, sink_to & 0xffff, sink_to >> 16 & 0xffff);
 	if (c->passive)
@@ -155,8 +155,8 @@ void handshake_send_request(struct tcp_conn *c)
 	err = send_frame(c, f);
 	if (err) {
 		conn_note(c, RP_LOG_WARNING, "cannot send the request: %s", RP_STRERROR(-err));
-		conn_dead(c, err == -ECONNRESET || err == -EPIPE ? RPMA_CONN_REJECTED :
-								   RPMA_CONN_LOST);
+		conn_dead(c,
+			err == -ECONNRESET || err == -EPIPE ? RPMA_CONN_REJECTED : RPMA_CONN_LOST);
 	}
 }
 
@@ -290,8 +290,8 @@ static bool wants_read_rtr(const struct mpa_frame *request, size_t len)
 		return false;
 	if (!request->rtr_write)
 		return true;
-	return tcp_env()->caps &&
-		!(mpa_trailer_fits(request->data_len) && (!request->has_trailer || mpa_trailer_fits(len)));
+	return tcp_env()->caps && !(mpa_trailer_fits(request->data_len) &&
+					  (!request->has_trailer || mpa_trailer_fits(len)));
 }
 
 static void fill_reply(struct tcp_conn *c, struct mpa_frame *f)

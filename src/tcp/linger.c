@@ -18,7 +18,7 @@
 #include "tcp/env.h"
 
 enum {
-	LINGER_READS = 64,	/* in one go, so that a flood does not hold the engine */
+	LINGER_READS = 64, /* in one go, so that a flood does not hold the engine */
 };
 
 struct lingering {

@@ -28,9 +28,9 @@
 #include "tcp/pd.h"
 
 enum {
-	ACCEPTS = 64,		/* in one go */
-	RETRY_MS = 100,		/* when the system is out of descriptors or memory */
-	BACKLOG = 4096,		/* the system may lower it */
+	ACCEPTS = 64,	/* in one go */
+	RETRY_MS = 100, /* when the system is out of descriptors or memory */
+	BACKLOG = 4096, /* the system may lower it */
 };
 
 /* A host name may stand for several addresses; we listen on all of them. */
@@ -42,16 +42,16 @@ struct door {
 
 struct tcp_listener {
 	struct rp_listener base;
-	struct notify notify;	/* counts pending */
+	struct notify notify; /* counts pending */
 	struct door doors[CONN_ADDRS];
 	unsigned n_doors;
 	pthread_mutex_t lock;
-	struct list half_open;	/* oldest first; tcp_conn.node */
+	struct list half_open; /* oldest first; tcp_conn.node */
 	struct list pending;
 	unsigned n_half_open;
 	unsigned n_pending;
-	bool leaving;		/* the engine is destroying one taken out */
-	pthread_cond_t left;	/* ... and is done */
+	bool leaving;	     /* the engine is destroying one taken out */
+	pthread_cond_t left; /* ... and is done */
 };
 
 /* ---- strangers ------------------------------------------------------------------ */
@@ -83,7 +83,8 @@ static void half_open_drop(struct tcp_listener *l, struct tcp_conn *c, int why)
 	if (why < 0)
 		rp_log_info("%s is no client of ours: %s", c->name, RP_STRERROR(-why));
 	else
-		rp_log_warning("too many requests wait for the application, %s is refused", c->name);
+		rp_log_warning(
+			"too many requests wait for the application, %s is refused", c->name);
 	conn_destroy(&c->base);
 	pthread_mutex_lock(&l->lock);
 	l->leaving = false;
@@ -202,8 +203,8 @@ static in_port_t get_port(int fd)
 
 	if (getsockname(fd, (struct sockaddr *)&ss, &len))
 		return 0;
-	return ss.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&ss)->sin6_port :
-					  ((struct sockaddr_in *)&ss)->sin_port;
+	return ss.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&ss)->sin6_port
+					: ((struct sockaddr_in *)&ss)->sin_port;
 }
 
 static int bind_door(const struct addrinfo *ai)
@@ -261,8 +262,8 @@ static int open_doors(struct tcp_listener *l, struct addrinfo *ai)
 	return l->n_doors > 0 ? 0 : err;
 }
 
-int listener_create(struct rp_pd *pd, const char *addr, const char *port,
-		struct rp_listener **listener)
+int listener_create(
+	struct rp_pd *pd, const char *addr, const char *port, struct rp_listener **listener)
 {
 	struct tcp_listener *l = calloc(1, sizeof(*l));
 	struct addrinfo *ai;

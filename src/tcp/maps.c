@@ -59,7 +59,7 @@ static bool in_memory_fs(const char *path)
 	if (statfs(path, &fs))
 		return false;
 	return fs.f_type == TMPFS_MAGIC || fs.f_type == RAMFS_MAGIC ||
-		(unsigned long)fs.f_type == HUGETLBFS_MAGIC;
+	       (unsigned long)fs.f_type == HUGETLBFS_MAGIC;
 }
 
 /* True when every mapping that touches [start, end) has the "sf" flag. */

@@ -13,18 +13,18 @@
 
 /* How bytes in a mapping become durable, weakest first. */
 enum persist_kind {
-	PERSIST_NONE,	/* memory without a store behind it: nothing to do */
-	PERSIST_MSYNC,	/* a shared file mapping */
-	PERSIST_CPU,	/* DAX mapped with MAP_SYNC: cache flush and fence do */
+	PERSIST_NONE,  /* memory without a store behind it: nothing to do */
+	PERSIST_MSYNC, /* a shared file mapping */
+	PERSIST_CPU,   /* DAX mapped with MAP_SYNC: cache flush and fence do */
 };
 
 struct maps_info {
 	bool readable;
 	bool writable;
-	bool file_backed;	/* truncating the file takes pages away */
-	bool volatile_fs;	/* a file, but one that lives in memory */
+	bool file_backed; /* truncating the file takes pages away */
+	bool volatile_fs; /* a file, but one that lives in memory */
 	enum persist_kind persist;
-	char path[256];		/* of the (last) file, "" without one */
+	char path[256]; /* of the (last) file, "" without one */
 };
 
 /* Describe [addr, addr + length). -EFAULT: there is a hole in it. Other errors:

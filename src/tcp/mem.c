@@ -22,7 +22,7 @@
 
 enum {
 	BUCKETS_MIN = 64,
-	STAG_RESERVED = 2,	/* 0 and 1 */
+	STAG_RESERVED = 2, /* 0 and 1 */
 	USAGE_WRITES = RPMA_MR_USAGE_WRITE_DST | RPMA_MR_USAGE_READ_DST | RPMA_MR_USAGE_RECV,
 };
 
@@ -32,7 +32,7 @@ static struct {
 	pthread_cond_t idle;
 	struct tcp_mr **by_rkey;
 	struct tcp_mr **by_lkey;
-	uint32_t buckets;	/* a power of two, or 0 */
+	uint32_t buckets; /* a power of two, or 0 */
 	uint32_t count;
 } table = { .lock = PTHREAD_MUTEX_INITIALIZER, .idle = PTHREAD_COND_INITIALIZER };
 
@@ -152,7 +152,8 @@ static void tell_persistence(const struct tcp_mr *mr, const struct maps_info *in
 	if (!(mr->usage & RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT))
 		return;
 	if (mr->persist == PERSIST_NONE || info->volatile_fs)
-		rp_log_notice("persistent flush of %p+%llu: %s; it will not survive a power cut%s%s",
+		rp_log_notice(
+			"persistent flush of %p+%llu: %s; it will not survive a power cut%s%s",
 			mr->base.addr, (unsigned long long)mr->base.length,
 			persist_kind_text(mr->persist), info->path[0] ? ": " : "", info->path);
 	else
@@ -231,20 +232,22 @@ int mem_advise(struct rp_mr *base, uint64_t addr, uint64_t length, int advice, u
 	if (off > base->length || length > base->length - off ||
 		(flags & ~(uint32_t)IBV_ADVISE_MR_FLAG_FLUSH))
 		return -EINVAL;
-	if (advice != IBV_ADVISE_MR_ADVICE_PREFETCH && advice != IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE)
+	if (advice != IBV_ADVISE_MR_ADVICE_PREFETCH &&
+		advice != IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE)
 		return -EOPNOTSUPP;
 	if (length == 0)
 		return 0;
 	/* Advice only: that the kernel has no use for it is no failure. */
-	if (madvise((void *)(uintptr_t)from, addr + length - from, MADV_WILLNEED) && errno == ENOMEM)
+	if (madvise((void *)(uintptr_t)from, addr + length - from, MADV_WILLNEED) &&
+		errno == ENOMEM)
 		return -EFAULT;
 	return 0;
 }
 
 /* ---- access ------------------------------------------------------------------------ */
 
-static enum mem_err judge(const struct tcp_mr *mr, struct rp_pd *pd, uint64_t addr,
-		uint64_t length, int any_of)
+static enum mem_err judge(
+	const struct tcp_mr *mr, struct rp_pd *pd, uint64_t addr, uint64_t length, int any_of)
 {
 	uint64_t off;
 
@@ -263,7 +266,7 @@ static enum mem_err judge(const struct tcp_mr *mr, struct rp_pd *pd, uint64_t ad
 }
 
 static enum mem_err open_access(struct tcp_mr *(*find)(uint32_t), uint32_t tag, struct rp_pd *pd,
-		uint64_t addr, uint64_t length, int any_of, struct tcp_mr **mr_ptr)
+	uint64_t addr, uint64_t length, int any_of, struct tcp_mr **mr_ptr)
 {
 	struct tcp_mr *mr;
 	enum mem_err err;
@@ -280,13 +283,13 @@ static enum mem_err open_access(struct tcp_mr *(*find)(uint32_t), uint32_t tag, 
 }
 
 enum mem_err mem_open_remote(struct rp_pd *pd, uint32_t rkey, uint64_t addr, uint64_t length,
-		int any_of, struct tcp_mr **mr)
+	int any_of, struct tcp_mr **mr)
 {
 	return open_access(find_rkey, rkey, pd, addr, length, any_of, mr);
 }
 
 enum mem_err mem_open_local(struct rp_pd *pd, uint32_t lkey, uint64_t addr, uint64_t length,
-		int any_of, struct tcp_mr **mr)
+	int any_of, struct tcp_mr **mr)
 {
 	return open_access(find_lkey, lkey, pd, addr, length, any_of, mr);
 }
@@ -316,8 +319,8 @@ static int kernel_copy(void *remote, void *local, size_t length, bool write)
 
 	if (atomic_load_explicit(&kernel_copy_denied, memory_order_relaxed))
 		return -ENOSYS;
-	n = write ? process_vm_writev(getpid(), &l, 1, &r, 1, 0) :
-		    process_vm_readv(getpid(), &l, 1, &r, 1, 0);
+	n = write ? process_vm_writev(getpid(), &l, 1, &r, 1, 0)
+		  : process_vm_readv(getpid(), &l, 1, &r, 1, 0);
 	if (n == (ssize_t)length)
 		return 0;
 	if (n >= 0 || (errno != ENOSYS && errno != EPERM && errno != ESRCH))
@@ -387,7 +390,7 @@ int mem_read(struct tcp_mr *mr, uint64_t addr, void *dst, size_t length)
 }
 
 int mem_cmp_swap(struct tcp_mr *mr, uint64_t addr, uint64_t compare, uint64_t compare_mask,
-		uint64_t swap, uint64_t swap_mask, uint64_t *old)
+	uint64_t swap, uint64_t swap_mask, uint64_t *old)
 {
 	uint64_t *p = (uint64_t *)(uintptr_t)addr;
 	uint64_t v;
@@ -399,7 +402,8 @@ int mem_cmp_swap(struct tcp_mr *mr, uint64_t addr, uint64_t compare, uint64_t co
 	while (((compare ^ v) & compare_mask) == 0) {
 		uint64_t n = (v & ~swap_mask) | (swap & swap_mask);
 
-		if (__atomic_compare_exchange_n(p, &v, n, false, __ATOMIC_SEQ_CST, __ATOMIC_ACQUIRE))
+		if (__atomic_compare_exchange_n(
+			    p, &v, n, false, __ATOMIC_SEQ_CST, __ATOMIC_ACQUIRE))
 			break;
 	}
 	*old = v;
@@ -423,8 +427,8 @@ int mem_fetch_add(struct tcp_mr *mr, uint64_t addr, uint64_t add, uint64_t mask,
 	if (err)
 		return err;
 	v = __atomic_load_n(p, __ATOMIC_ACQUIRE);
-	while (!__atomic_compare_exchange_n(p, &v, add_masked(v, add, mask), false,
-		__ATOMIC_SEQ_CST, __ATOMIC_ACQUIRE))
+	while (!__atomic_compare_exchange_n(
+		p, &v, add_masked(v, add, mask), false, __ATOMIC_SEQ_CST, __ATOMIC_ACQUIRE))
 		;
 	*old = v;
 	return 0;

@@ -33,24 +33,24 @@
 struct tcp_mr {
 	struct rp_mr base;
 	uint32_t lkey;
-	int usage;		/* RPMA_MR_USAGE_* */
+	int usage; /* RPMA_MR_USAGE_* */
 	bool file_backed;
 	enum persist_kind persist;
 	/* by the table's lock */
 	unsigned accesses;
-	bool waited;		/* mem_dereg waits for accesses to become 0 */
-	struct tcp_mr *next_r;	/* in the bucket of rkey */
-	struct tcp_mr *next_l;	/* in the bucket of lkey */
+	bool waited;	       /* mem_dereg waits for accesses to become 0 */
+	struct tcp_mr *next_r; /* in the bucket of rkey */
+	struct tcp_mr *next_l; /* in the bucket of lkey */
 };
 
 /* Why an access is refused; the caller names it in its protocol's terms. */
 enum mem_err {
 	MEM_OK,
-	MEM_STAG,	/* no such steering tag */
-	MEM_PD,		/* of another protection domain */
-	MEM_ACCESS,	/* not registered for this usage */
+	MEM_STAG,   /* no such steering tag */
+	MEM_PD,	    /* of another protection domain */
+	MEM_ACCESS, /* not registered for this usage */
 	MEM_BOUNDS,
-	MEM_WRAP,	/* address + length passes 2^64 */
+	MEM_WRAP, /* address + length passes 2^64 */
 	MEM_ERRS,
 };
 
@@ -60,9 +60,9 @@ int mem_advise(struct rp_mr *mr, uint64_t addr, uint64_t length, int advice, uin
 
 /* Open [addr, addr + length) for one of the usages in any_of. */
 enum mem_err mem_open_remote(struct rp_pd *pd, uint32_t rkey, uint64_t addr, uint64_t length,
-		int any_of, struct tcp_mr **mr);
+	int any_of, struct tcp_mr **mr);
 enum mem_err mem_open_local(struct rp_pd *pd, uint32_t lkey, uint64_t addr, uint64_t length,
-		int any_of, struct tcp_mr **mr);
+	int any_of, struct tcp_mr **mr);
 void mem_close(struct tcp_mr *mr);
 
 /* Within an open access. 8 bytes at an aligned address are stored at once. */
@@ -70,7 +70,7 @@ int mem_write(struct tcp_mr *mr, uint64_t addr, const void *src, size_t length);
 int mem_read(struct tcp_mr *mr, uint64_t addr, void *dst, size_t length);
 /* *old = the 8 bytes at the aligned addr; they become new(old), atomically. */
 int mem_cmp_swap(struct tcp_mr *mr, uint64_t addr, uint64_t compare, uint64_t compare_mask,
-		uint64_t swap, uint64_t swap_mask, uint64_t *old);
+	uint64_t swap, uint64_t swap_mask, uint64_t *old);
 int mem_fetch_add(struct tcp_mr *mr, uint64_t addr, uint64_t add, uint64_t mask, uint64_t *old);
 
 #endif /* RPMA_TCP_MEM_H */

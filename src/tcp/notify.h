@@ -23,7 +23,7 @@
 #include <stdbool.h>
 
 struct notify {
-	int fd;			/* an eventfd in semaphore mode */
+	int fd; /* an eventfd in semaphore mode */
 	pthread_mutex_t lock;
 	pthread_cond_t left;
 	unsigned waiters;

@@ -28,7 +28,7 @@ enum persist_state {
 
 /* A piece of work for the threads; embedded in its owner, one at a time. */
 struct persist_job {
-	struct tcp_mr *mr;	/* an open access, closed when the work is done */
+	struct tcp_mr *mr; /* an open access, closed when the work is done */
 	uint64_t addr;
 	uint64_t length;
 	void (*done)(struct persist_job *job); /* called by the thread, no lock held, when
@@ -36,8 +36,8 @@ struct persist_job {
 	/* by the lock */
 	struct list node;
 	enum persist_state state;
-	unsigned busy;		/* threads that have it in hand, or are in done */
-	int result;		/* 0 or -errno, in state DONE */
+	unsigned busy; /* threads that have it in hand, or are in done */
+	int result;    /* 0 or -errno, in state DONE */
 };
 
 /* True when the range is durable, or has failed (*result), at once; false when it

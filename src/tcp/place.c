@@ -35,8 +35,8 @@ static bool on_write(struct tcp_conn *c, const struct fpdu *f)
 	enum iwarp_err err = IWARP_OK;
 
 	if (f->payload_len > 0) {
-		err = write_error[mem_open_remote(c->base.pd, f->stag, f->to, f->payload_len,
-			RPMA_MR_USAGE_WRITE_DST, &mr)];
+		err = write_error[mem_open_remote(
+			c->base.pd, f->stag, f->to, f->payload_len, RPMA_MR_USAGE_WRITE_DST, &mr)];
 		if (err != IWARP_OK)
 			return refuse(c, err, f);
 		if (mem_write(mr, f->to, f->payload, f->payload_len))
@@ -59,8 +59,8 @@ static bool pause_rx(struct tcp_conn *c)
 	return false;
 }
 
-static bool fail_recv(struct tcp_conn *c, enum ibv_wc_status status, enum iwarp_err err,
-		const struct fpdu *f)
+static bool fail_recv(
+	struct tcp_conn *c, enum ibv_wc_status status, enum iwarp_err err, const struct fpdu *f)
 {
 	const struct recv_result r = { .status = status };
 

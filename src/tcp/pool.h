@@ -17,8 +17,8 @@ enum {
 	POOL_BUF_SIZE = 256 * 1024,
 };
 
-uint8_t *pool_get(void); /* NULL: out of memory */
+uint8_t *pool_get(void);     /* NULL: out of memory */
 void pool_put(uint8_t *buf); /* NULL is fine */
-void pool_trim(void); /* give back all that is kept */
+void pool_trim(void);	     /* give back all that is kept */
 
 #endif /* RPMA_TCP_POOL_H */

@@ -153,8 +153,8 @@ void sq_settle(struct tcp_conn *c)
 void sq_fail(struct tcp_conn *c, uint32_t i, enum ibv_wc_status status)
 {
 	while ((int32_t)(i - c->sq.done) > 0)
-		sq_end(c, needs_answer(sq_entry(c, c->sq.done)) ? IBV_WC_WR_FLUSH_ERR :
-								 IBV_WC_SUCCESS);
+		sq_end(c, needs_answer(sq_entry(c, c->sq.done)) ? IBV_WC_WR_FLUSH_ERR
+								: IBV_WC_SUCCESS);
 	if (c->sq.done != c->sq.posted)
 		sq_end(c, status);
 }
@@ -217,9 +217,8 @@ static void fill_swqe(struct swqe *w, const struct rp_send_wr *wr)
 		.imm = wr->imm,
 		.opcode = (uint8_t)wr->opcode,
 		.flags = (uint8_t)wr->flags,
-		.flush_flags = wr->flush_type == RPMA_FLUSH_TYPE_PERSISTENT ?
-			RDMAP_FLUSH_PERSISTENT :
-			RDMAP_FLUSH_VISIBLE,
+		.flush_flags = wr->flush_type == RPMA_FLUSH_TYPE_PERSISTENT ? RDMAP_FLUSH_PERSISTENT
+									    : RDMAP_FLUSH_VISIBLE,
 	};
 	if (wr->flags & RP_WR_INLINE)
 		memcpy(w->data, (const void *)(uintptr_t)wr->addr, wr->length);

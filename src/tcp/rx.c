@@ -23,7 +23,7 @@
 #include "tcp/conn.h"
 
 enum {
-	RX_READS = 8,		/* of the socket, in one go; the rest is for later */
+	RX_READS = 8,		    /* of the socket, in one go; the rest is for later */
 	RX_STALL_MAX = 1536 * 1024, /* that may wait; more than tx.c's WINDOW */
 };
 
@@ -50,7 +50,7 @@ void rx_drop(struct tcp_conn *c)
 static bool inside_message(const struct tcp_conn *c)
 {
 	return c->rx.start != c->rx.end || c->rx.in_recv || c->rx.in_write || c->rx.has_imm ||
-		(ring_count(&c->orq) > 0 && orq_head(c)->got > 0);
+	       (ring_count(&c->orq) > 0 && orq_head(c)->got > 0);
 }
 
 /* Nothing more will come. */
@@ -60,7 +60,8 @@ static void rx_eof(struct tcp_conn *c)
 	case CONN_OPEN:
 	case CONN_DRAIN:
 		if (!c->rx.paused && inside_message(c)) {
-			conn_note(c, RP_LOG_WARNING, "the other side closed in the middle of a message");
+			conn_note(c, RP_LOG_WARNING,
+				"the other side closed in the middle of a message");
 			conn_dead(c, RPMA_CONN_LOST);
 		} else {
 			conn_dead(c, RPMA_CONN_CLOSED);
@@ -121,15 +122,15 @@ static bool is_about(const struct swqe *w, const struct terminate_info *t)
 {
 	if (t->tagged)
 		return w->opcode == RP_OP_WRITE && w->rkey == t->stag &&
-			t->to - w->remote_addr <= w->length;
+		       t->to - w->remote_addr <= w->length;
 	if (t->qn == DDP_QN_SEND)
 		return (w->opcode == RP_OP_SEND || (w->flags & RP_WR_IMM)) &&
-			(t->msn == w->msn || ((w->flags & RP_WR_IMM) && t->msn == w->msn - 1));
+		       (t->msn == w->msn || ((w->flags & RP_WR_IMM) && t->msn == w->msn - 1));
 	if (t->msn == 0 && t->has_read_req) /* siw's: known by its source */
 		return w->opcode == RP_OP_READ && w->rkey == t->read_req.src_stag &&
-			t->read_req.src_to - w->remote_addr <= w->length;
+		       t->read_req.src_to - w->remote_addr <= w->length;
 	return t->qn == DDP_QN_READ && w->opcode != RP_OP_SEND && w->opcode != RP_OP_WRITE &&
-		t->msn == w->msn;
+	       t->msn == w->msn;
 }
 
 void rx_terminate(struct tcp_conn *c, const struct fpdu *f)
@@ -153,7 +154,7 @@ void rx_terminate(struct tcp_conn *c, const struct fpdu *f)
 static bool is_answer(const struct fpdu *f)
 {
 	return f->opcode == RDMAP_READ_RESP || f->opcode == RDMAP_ATOMIC_RESP ||
-		f->opcode == RDMAP_FLUSH_RESP || f->opcode == RDMAP_TERMINATE;
+	       f->opcode == RDMAP_FLUSH_RESP || f->opcode == RDMAP_TERMINATE;
 }
 
 /* The segment of size bytes at scan, while others wait before it. */

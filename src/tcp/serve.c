@@ -68,7 +68,7 @@ static void on_timer(struct tcp_conn *c)
 static bool gone_while_paused(const struct tcp_conn *c, uint32_t events)
 {
 	return (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) &&
-		(c->rx.full || c->state == CONN_TERM);
+	       (c->rx.full || c->state == CONN_TERM);
 }
 
 static void on_socket(struct tcp_conn *c, uint32_t events)

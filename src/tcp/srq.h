@@ -30,9 +30,9 @@ struct tcp_srq {
 	struct rp_srq base;
 	pthread_mutex_t lock;
 	struct rq rq;
-	struct list waiting;	/* srq_waiter.node */
-	unsigned users;		/* connections set up with it */
-	struct list cqs;	/* tcp_cq.served: where its receives complete */
+	struct list waiting; /* srq_waiter.node */
+	unsigned users;	     /* connections set up with it */
+	struct list cqs;     /* tcp_cq.served: where its receives complete */
 };
 
 int srq_create(struct rp_pd *pd, uint32_t size, struct rp_srq **srq);

@@ -29,12 +29,12 @@
 enum {
 	TX_ROOM = POOL_BUF_SIZE - (int)sizeof(struct tx_batch),
 	TX_OVERHEAD = FPDU_HDR_MAX + FPDU_TRAILER_MAX,
-	TX_IN_PLACE = 8192,	/* payload from here on is not copied without CRC */
-	TX_ROUNDS = 64,		/* batches in one go; the engine goes on from there */
+	TX_IN_PLACE = 8192, /* payload from here on is not copied without CRC */
+	TX_ROUNDS = 64,	    /* batches in one go; the engine goes on from there */
 	PROBES_MAX = 4,
 	WINDOW = 1024 * 1024,	/* see above */
 	FLUSH_PIECE = 1 << 30,	/* of one request on the wire, in bytes */
-	SINK_STAG = 0x72706d61,	/* our Reads name no memory of ours: answers are
+	SINK_STAG = 0x72706d61, /* our Reads name no memory of ours: answers are
 				 * placed by the order of the requests */
 };
 
@@ -116,7 +116,7 @@ static size_t in_place_bytes(const struct tcp_conn *c)
 static bool have_room(const struct tcp_conn *c, size_t payload)
 {
 	return c->tx.n_iov + 3 <= TX_IOV && c->tx.n_held < TX_HELD &&
-		room(c) >= in_place_bytes(c) + payload + TX_OVERHEAD;
+	       room(c) >= in_place_bytes(c) + payload + TX_OVERHEAD;
 }
 
 /* An FPDU of hdr_len bytes of headers and len of payload that both stand at the
@@ -126,7 +126,7 @@ static void stage_fpdu(struct tcp_conn *c, size_t hdr_len, size_t len)
 	uint8_t *p = stage_at(c);
 
 	stage(c, hdr_len + len +
-			fpdu_put_trailer(p + hdr_len + len, p, hdr_len, p + hdr_len, len, c->crc));
+			 fpdu_put_trailer(p + hdr_len + len, p, hdr_len, p + hdr_len, len, c->crc));
 	c->tx.any_sent = true;
 }
 
@@ -136,8 +136,8 @@ static void stage_headers(struct tcp_conn *c, size_t hdr_len)
 }
 
 /* An FPDU of hdr_len bytes of headers at the stage and len bytes of the region. */
-static int stage_payload(struct tcp_conn *c, size_t hdr_len, struct tcp_mr *mr, uint64_t addr,
-		size_t len)
+static int stage_payload(
+	struct tcp_conn *c, size_t hdr_len, struct tcp_mr *mr, uint64_t addr, size_t len)
 {
 	uint8_t *p = stage_at(c);
 	int err;
@@ -217,7 +217,7 @@ static bool put_segment(struct tcp_conn *c, struct swqe *w)
 	} else if (len == 0) {
 		stage_fpdu(c, hdr, 0);
 	} else if (mem_open_local(c->base.pd, w->lkey, w->addr + tx->off, len, usage, &mr) ||
-		stage_payload(c, hdr, mr, w->addr + tx->off, len)) {
+		   stage_payload(c, hdr, mr, w->addr + tx->off, len)) {
 		local_error(c);
 		return false;
 	}
@@ -266,8 +266,8 @@ static bool put_write(struct tcp_conn *c, struct swqe *w)
 
 /* A slot among the requests that wait for an answer; NULL: as many as agreed, or
  * no room. last: the answer tells that the requests before covers are over. */
-static struct orq_entry *orq_add(struct tcp_conn *c, int type, uint32_t covers, bool last,
-		uint32_t size)
+static struct orq_entry *orq_add(
+	struct tcp_conn *c, int type, uint32_t covers, bool last, uint32_t size)
 {
 	struct orq_entry *o;
 
@@ -288,8 +288,8 @@ static struct orq_entry *orq_add(struct tcp_conn *c, int type, uint32_t covers, 
 	return o;
 }
 
-static void stage_read(struct tcp_conn *c, const struct orq_entry *o, uint32_t rkey,
-		uint64_t remote_addr)
+static void stage_read(
+	struct tcp_conn *c, const struct orq_entry *o, uint32_t rkey, uint64_t remote_addr)
 {
 	struct rdmap_read_req r = {
 		.sink_stag = o->sink_stag,
@@ -309,8 +309,8 @@ static bool put_read(struct tcp_conn *c, struct swqe *w)
 	struct orq_entry *o;
 
 	if (w->length > 0) {
-		if (mem_open_local(c->base.pd, w->lkey, w->addr, w->length,
-			    RPMA_MR_USAGE_READ_DST, &mr)) {
+		if (mem_open_local(
+			    c->base.pd, w->lkey, w->addr, w->length, RPMA_MR_USAGE_READ_DST, &mr)) {
 			local_error(c);
 			return false;
 		}
@@ -577,8 +577,8 @@ static bool put_next(struct tcp_conn *c)
 static bool anything_to_send(const struct tcp_conn *c)
 {
 	return c->tx.rtr_due || c->tx.staged != c->sq.posted || ring_count(&c->irq) > 0 ||
-		c->state == CONN_TERM || c->tx.in_request ||
-		(int32_t)(c->sq.signaled - c->sq.covered) > 0 || c->state == CONN_DRAIN;
+	       c->state == CONN_TERM || c->tx.in_request ||
+	       (int32_t)(c->sq.signaled - c->sq.covered) > 0 || c->state == CONN_DRAIN;
 }
 
 static bool batch_empty(const struct tcp_conn *c)

@@ -43,7 +43,7 @@ struct rwqe {
 	uint64_t wr_id;
 	uint64_t addr;
 	uint32_t length;
-	uint32_t lkey;		/* 0: no memory, length is 0 */
+	uint32_t lkey; /* 0: no memory, length is 0 */
 };
 
 /* Receives in the order posted; the lock is the owner's. */
@@ -51,8 +51,8 @@ struct rq {
 	struct wq_slots slots;
 	struct rwqe *ring;
 	uint32_t size;
-	uint32_t head;		/* next to take; free-running */
-	uint32_t tail;		/* next to post */
+	uint32_t head; /* next to take; free-running */
+	uint32_t tail; /* next to post */
 };
 
 struct rp_recv_wr;

@@ -19,7 +19,7 @@ static const struct {
 	int usage;
 	int ib;
 	int iwarp;
-	int native;	/* InfiniBand, with a flush of the device */
+	int native; /* InfiniBand, with a flush of the device */
 } table[] = {
 	{ RPMA_MR_USAGE_READ_SRC, REMOTE_READ, REMOTE_READ, REMOTE_READ },
 	{ RPMA_MR_USAGE_READ_DST, LOCAL_WRITE, LOCAL_WRITE | REMOTE_WRITE, LOCAL_WRITE },

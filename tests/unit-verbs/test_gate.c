@@ -18,7 +18,7 @@
 struct source {
 	struct gate gate;
 	int pipe[2];
-	atomic_int takes;	/* how often somebody has tried */
+	atomic_int takes; /* how often somebody has tried */
 };
 
 static int take(struct gate *gate, void *out)

@@ -42,25 +42,25 @@ enum rdmap_opcode {
 
 /* Opcodes as a set, to say which of them a connection has agreed on. */
 #define RDMAP_BIT(opcode) (1u << (opcode))
-#define RDMAP_SET_BASE 0x00ffu	/* RFC 5040: 0x0 to 0x7 */
-#define RDMAP_SET_IMM 0x0300u	/* RFC 7306 immediate data */
-#define RDMAP_SET_ATOMIC 0x0c00u	/* RFC 7306 atomics */
-#define RDMAP_SET_FLUSH 0x3000u	/* draft-talpey-rdma-commit-01 */
+#define RDMAP_SET_BASE 0x00ffu	 /* RFC 5040: 0x0 to 0x7 */
+#define RDMAP_SET_IMM 0x0300u	 /* RFC 7306 immediate data */
+#define RDMAP_SET_ATOMIC 0x0c00u /* RFC 7306 atomics */
+#define RDMAP_SET_FLUSH 0x3000u	 /* draft-talpey-rdma-commit-01 */
 
 enum ddp_queue {
 	DDP_QN_SEND = 0,
-	DDP_QN_READ = 1,	/* also atomic and flush requests */
+	DDP_QN_READ = 1, /* also atomic and flush requests */
 	DDP_QN_TERMINATE = 2,
-	DDP_QN_RESPONSE = 3,	/* atomic and flush responses */
+	DDP_QN_RESPONSE = 3, /* atomic and flush responses */
 };
 
 enum {
 	FPDU_ULPDU_MAX = 65535,
-	FPDU_TAGGED_HDR = 16,	/* with the length field */
+	FPDU_TAGGED_HDR = 16, /* with the length field */
 	FPDU_UNTAGGED_HDR = 20,
-	FPDU_TRAILER_MAX = 7,	/* pad and CRC */
+	FPDU_TRAILER_MAX = 7, /* pad and CRC */
 	FPDU_MAX = 2 + FPDU_ULPDU_MAX + FPDU_TRAILER_MAX,
-	DDP_TAGGED_HDR = 14,	/* without it: ULPDU_Length of an empty segment */
+	DDP_TAGGED_HDR = 14, /* without it: ULPDU_Length of an empty segment */
 	DDP_UNTAGGED_HDR = 18,
 	FPDU_READ_REQ_HDR = 48,
 	FPDU_ATOMIC_REQ_HDR = 72,
@@ -76,7 +76,7 @@ struct fpdu {
 	bool tagged;
 	bool last;
 	uint16_t ulpdu_len;
-	const uint8_t *ddp_hdr;	/* from the DDP control byte on */
+	const uint8_t *ddp_hdr; /* from the DDP control byte on */
 	/* tagged */
 	uint32_t stag;
 	uint64_t to;
@@ -104,11 +104,11 @@ enum rdmap_atomic_op {
 };
 
 struct rdmap_atomic_req {
-	uint32_t op;		/* enum rdmap_atomic_op, or a peer's nonsense */
+	uint32_t op; /* enum rdmap_atomic_op, or a peer's nonsense */
 	uint32_t id;
 	uint32_t stag;
 	uint64_t to;
-	uint64_t data;		/* add or swap */
+	uint64_t data; /* add or swap */
 	uint64_t mask;
 	uint64_t compare;
 	uint64_t compare_mask;
@@ -151,8 +151,7 @@ uint16_t fpdu_peek_len(const uint8_t *p);
  * opcode has a fixed header. On an error *out is filled as far as it was read
  * (ddp_hdr NULL: not even the header), for the Terminate.
  */
-enum iwarp_err fpdu_decode(const uint8_t *p, bool crc, unsigned enabled,
-		struct fpdu *out);
+enum iwarp_err fpdu_decode(const uint8_t *p, bool crc, unsigned enabled, struct fpdu *out);
 
 /* The DDP segment of len bytes at p: header fields, unjudged, and what is behind the
  * header. False, and *out as it was, when it is too short for its header. */
@@ -170,27 +169,22 @@ uint64_t fpdu_get_imm(const struct fpdu *f);
 
 /* Each writes length field and headers at p, returns how many bytes, and leaves
  * payload (payload_len bytes) and trailer to the caller. */
-size_t fpdu_put_tagged(uint8_t *p, enum rdmap_opcode opcode, bool last,
-		uint32_t stag, uint64_t to, uint32_t payload_len);
-size_t fpdu_put_untagged(uint8_t *p, enum rdmap_opcode opcode, bool last,
-		enum ddp_queue qn, uint32_t msn, uint32_t mo,
-		uint32_t payload_len);
+size_t fpdu_put_tagged(uint8_t *p, enum rdmap_opcode opcode, bool last, uint32_t stag, uint64_t to,
+	uint32_t payload_len);
+size_t fpdu_put_untagged(uint8_t *p, enum rdmap_opcode opcode, bool last, enum ddp_queue qn,
+	uint32_t msn, uint32_t mo, uint32_t payload_len);
 /* Messages without payload. */
-size_t fpdu_put_read_req(uint8_t *p, uint32_t msn,
-		const struct rdmap_read_req *r);
-size_t fpdu_put_atomic_req(uint8_t *p, uint32_t msn,
-		const struct rdmap_atomic_req *r);
-size_t fpdu_put_atomic_resp(uint8_t *p, uint32_t msn,
-		const struct rdmap_atomic_resp *r);
-size_t fpdu_put_flush_req(uint8_t *p, uint32_t msn,
-		const struct rdmap_flush_req *r);
+size_t fpdu_put_read_req(uint8_t *p, uint32_t msn, const struct rdmap_read_req *r);
+size_t fpdu_put_atomic_req(uint8_t *p, uint32_t msn, const struct rdmap_atomic_req *r);
+size_t fpdu_put_atomic_resp(uint8_t *p, uint32_t msn, const struct rdmap_atomic_resp *r);
+size_t fpdu_put_flush_req(uint8_t *p, uint32_t msn, const struct rdmap_flush_req *r);
 size_t fpdu_put_flush_resp(uint8_t *p, uint32_t msn);
 size_t fpdu_put_imm(uint8_t *p, uint32_t msn, uint64_t imm);
 
 /* Pad and CRC at t for an FPDU of hdr_len bytes of headers and data_len bytes of
  * payload that need not follow them in memory; returns how many bytes. Without
  * crc the field is zero. */
-size_t fpdu_put_trailer(uint8_t *t, const uint8_t *hdr, size_t hdr_len,
-		const void *data, size_t data_len, bool crc);
+size_t fpdu_put_trailer(uint8_t *t, const uint8_t *hdr, size_t hdr_len, const void *data,
+	size_t data_len, bool crc);
 
 #endif /* RPMA_IWARP_FPDU_H */

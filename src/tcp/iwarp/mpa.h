@@ -20,13 +20,13 @@
 
 enum {
 	MPA_HDR = 20,
-	MPA_PD_MAX = 512,		/* by RFC */
+	MPA_PD_MAX = 512, /* by RFC */
 	MPA_FRAME_MAX = MPA_HDR + MPA_PD_MAX,
 	MPA_ENHANCED = 4,
 	MPA_TRAILER = 20,
-	MPA_TRAILER_PD_MAX = 255,	/* no trailer when PD_Length would pass it */
-	MPA_DATA_MAX = 255,		/* of the user's bytes */
-	MPA_DEPTH_NONE = 0x3fff,	/* IRD or ORD: not negotiated */
+	MPA_TRAILER_PD_MAX = 255, /* no trailer when PD_Length would pass it */
+	MPA_DATA_MAX = 255,	  /* of the user's bytes */
+	MPA_DEPTH_NONE = 0x3fff,  /* IRD or ORD: not negotiated */
 };
 
 /* Chosen once, at random, by this project. First 8 bytes of the trailer, and
@@ -41,31 +41,31 @@ enum mpa_cap {
 
 enum mpa_result {
 	MPA_OK,
-	MPA_MORE,		/* all right so far, bytes are missing */
+	MPA_MORE, /* all right so far, bytes are missing */
 	MPA_E_KEY,
-	MPA_E_REVISION,		/* not 1 or 2 */
-	MPA_E_LENGTH,		/* PD_Length over MPA_PD_MAX */
-	MPA_E_ENHANCED,		/* IRD/ORD block announced, but not there */
+	MPA_E_REVISION, /* not 1 or 2 */
+	MPA_E_LENGTH,	/* PD_Length over MPA_PD_MAX */
+	MPA_E_ENHANCED, /* IRD/ORD block announced, but not there */
 };
 
 struct mpa_frame {
 	bool reply;
 	uint8_t revision;
-	bool markers;		/* M */
-	bool crc;		/* C */
-	bool reject;		/* R */
-	bool enhanced;		/* S; revision 2 only */
+	bool markers;  /* M */
+	bool crc;      /* C */
+	bool reject;   /* R */
+	bool enhanced; /* S; revision 2 only */
 	/* of the enhanced block */
-	bool peer_to_peer;	/* A */
-	bool rtr_send;		/* B */
-	bool rtr_write;		/* C */
-	bool rtr_read;		/* D */
+	bool peer_to_peer; /* A */
+	bool rtr_send;	   /* B */
+	bool rtr_write;	   /* C */
+	bool rtr_read;	   /* D */
 	uint16_t ird;
 	uint16_t ord;
 	/* of the trailer */
 	bool has_trailer;
-	uint16_t caps;		/* enum mpa_cap */
-	uint16_t max_ulpdu;	/* largest ULPDU_Length the sender accepts */
+	uint16_t caps;	    /* enum mpa_cap */
+	uint16_t max_ulpdu; /* largest ULPDU_Length the sender accepts */
 	/* the user's bytes, without block and trailer */
 	const uint8_t *data;
 	uint16_t data_len;
@@ -87,8 +87,8 @@ size_t mpa_encode(uint8_t *out, const struct mpa_frame *f);
  * In a reject of revision 2 a missing enhanced block is no error (enhanced is
  * false then).
  */
-enum mpa_result mpa_decode(const uint8_t *p, size_t len, bool reply,
-		struct mpa_frame *out, size_t *size);
+enum mpa_result mpa_decode(
+	const uint8_t *p, size_t len, bool reply, struct mpa_frame *out, size_t *size);
 
 /* How many more bytes may be read without passing the end of the frame, after
  * mpa_decode() said MPA_MORE of these len. At least 1. */

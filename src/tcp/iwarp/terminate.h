@@ -28,15 +28,14 @@ enum {
 struct terminate_cause {
 	enum iwarp_err err;
 	uint8_t ddp_hdr[DDP_UNTAGGED_HDR];
-	uint8_t ddp_hdr_len;	/* 0: no header at hand; else 14 or 18 */
+	uint8_t ddp_hdr_len; /* 0: no header at hand; else 14 or 18 */
 	uint16_t ulpdu_len;
 	bool has_read_req;
-	struct rdmap_read_req read_req;	/* advanced by what was answered already */
+	struct rdmap_read_req read_req; /* advanced by what was answered already */
 };
 
 /* Cause from a segment just decoded (as far as it was decoded); NULL: none. */
-void terminate_cause_set(struct terminate_cause *c, enum iwarp_err err,
-		const struct fpdu *f);
+void terminate_cause_set(struct terminate_cause *c, enum iwarp_err err, const struct fpdu *f);
 
 /* The message with length field and headers, without trailer, at p
  * (FPDU_TERMINATE_MAX bytes); headers as iwarp_err_info says, as far as at hand.
@@ -48,15 +47,15 @@ struct terminate_info {
 	uint8_t layer;
 	uint8_t etype;
 	uint8_t code;
-	enum iwarp_err err;	/* the same as index; IWARP_OK: none of ours */
+	enum iwarp_err err; /* the same as index; IWARP_OK: none of ours */
 	/* the segment of ours it is about, when a readable header came along */
 	bool has_ddp;
 	bool tagged;
 	enum rdmap_opcode opcode;
-	uint32_t stag;		/* tagged */
+	uint32_t stag; /* tagged */
 	uint64_t to;
-	uint32_t qn;		/* untagged */
-	uint32_t msn;		/* 0 in siw's about a Read Request: not told */
+	uint32_t qn;  /* untagged */
+	uint32_t msn; /* 0 in siw's about a Read Request: not told */
 	/* the Read Request it is about, when that came along */
 	bool has_read_req;
 	struct rdmap_read_req read_req;
@@ -65,7 +64,7 @@ struct terminate_info {
 /* payload: behind the DDP header. fpdu_mode: we have sent an FPDU on this
  * connection (decides between two readings of a header-less siw Terminate).
  * False: too short to say anything; *out is zeroed. Never reads beyond len. */
-bool terminate_decode(const uint8_t *payload, size_t len, bool fpdu_mode,
-		struct terminate_info *out);
+bool terminate_decode(
+	const uint8_t *payload, size_t len, bool fpdu_mode, struct terminate_info *out);
 
 #endif /* RPMA_IWARP_TERMINATE_H */
