@@ -22,7 +22,7 @@
 struct rv_cm {
 	struct rdma_event_channel *channel;
 	struct rdma_cm_id *id;
-	struct gate gate;	/* to events of the channel */
+	struct gate gate; /* to events of the channel */
 };
 
 /* What librdmacm and libibverbs leave in errno, as result of the seam. */

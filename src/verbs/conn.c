@@ -58,8 +58,8 @@ static int resolve(struct rv_conn *conn, const char *addr, const char *port, int
 	return ret;
 }
 
-int rv_conn_create(struct rp_pd *pd, const char *addr, const char *port, int timeout_ms,
-		struct rp_conn **out)
+int rv_conn_create(
+	struct rp_pd *pd, const char *addr, const char *port, int timeout_ms, struct rp_conn **out)
 {
 	struct rv_conn *conn = rv_conn_new(pd);
 	int ret;

@@ -89,8 +89,8 @@ int rv_channel_wait(struct rp_channel *base, struct rp_cq **out)
 	return ret;
 }
 
-int rv_cq_create(struct rp_device *dev, struct rp_channel *channel, uint32_t size,
-		struct rp_cq **out)
+int rv_cq_create(
+	struct rp_device *dev, struct rp_channel *channel, uint32_t size, struct rp_cq **out)
 {
 	struct rv_cq *cq;
 

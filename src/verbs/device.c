@@ -30,7 +30,7 @@ static bool is_of_verbs(const struct ibv_context *context)
 /* Needs devices_lock. */
 static struct rv_device *known_device(const struct ibv_context *context)
 {
-	list_each(node, tmp, &devices) {
+	list_each (node, tmp, &devices) {
 		struct rv_device *dev = container_of(node, struct rv_device, node);
 
 		if (dev->base.context == context && dev->ibv == context->device)

@@ -76,7 +76,7 @@ static unsigned odp_caps(const struct ibv_device_attr_ex *attr)
 	const uint32_t rc = IBV_ODP_SUPPORT_READ | IBV_ODP_SUPPORT_WRITE;
 
 	if (attr->odp_caps.general_caps & IBV_ODP_SUPPORT &&
-			(attr->odp_caps.per_transport_caps.rc_odp_caps & rc) == rc)
+		(attr->odp_caps.per_transport_caps.rc_odp_caps & rc) == rc)
 		return RP_CAP_ODP;
 #endif
 	(void)attr;
@@ -162,7 +162,7 @@ int rv_post_native(struct ibv_qp *qp, const struct rp_send_wr *wr)
 	ibv_wr_start(ex);
 	ex->wr_id = wr->wr_id;
 	ex->wr_flags = (wr->flags & RP_WR_SIGNALED ? IBV_SEND_SIGNALED : 0) |
-		(wr->flags & RP_WR_FENCE ? IBV_SEND_FENCE : 0);
+		       (wr->flags & RP_WR_FENCE ? IBV_SEND_FENCE : 0);
 	put_request(ex, wr);
 	return -abs(ibv_wr_complete(ex));
 }

@@ -23,8 +23,8 @@ enum {
 };
 
 struct rv_features {
-	unsigned caps;		/* enum rp_cap */
-	uint32_t max_cqe;	/* of one completion queue */
+	unsigned caps;	  /* enum rp_cap */
+	uint32_t max_cqe; /* of one completion queue */
 };
 
 /*
@@ -32,8 +32,8 @@ struct rv_features {
  * atomic write are used (where there are any)
  */
 enum rv_native {
-	RV_NATIVE_AUTO,		/* towards a peer that says it knows them */
-	RV_NATIVE_ALWAYS,	/* towards every peer, as librpma 1.3 does */
+	RV_NATIVE_AUTO,	  /* towards a peer that says it knows them */
+	RV_NATIVE_ALWAYS, /* towards every peer, as librpma 1.3 does */
 	RV_NATIVE_NEVER,
 };
 
@@ -41,7 +41,7 @@ enum rv_native rv_native(void);
 
 int rv_features_query(struct ibv_context *context, struct rv_features *f);
 
-int rv_access_on_demand(void);	/* IBV_ACCESS_ON_DEMAND, or 0 */
+int rv_access_on_demand(void); /* IBV_ACCESS_ON_DEMAND, or 0 */
 
 /* 0 or -errno, -EOPNOTSUPP where it is not known. length: 32 bits, not 0. */
 int rv_advise(struct ibv_mr *mr, uint64_t addr, uint32_t length, int advice, uint32_t flags);

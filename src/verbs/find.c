@@ -53,9 +53,9 @@ static bool is_of_no_device(const struct sockaddr *addr)
 
 	if (addr->sa_family == AF_INET)
 		return v4->sin_addr.s_addr == htonl(INADDR_ANY) ||
-			ntohl(v4->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+		       ntohl(v4->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
 	return addr->sa_family == AF_INET6 &&
-		(IN6_IS_ADDR_UNSPECIFIED(&v6->sin6_addr) || IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr));
+	       (IN6_IS_ADDR_UNSPECIFIED(&v6->sin6_addr) || IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr));
 }
 
 static int find_on(struct rv_cm *cm, const char *addr, bool local, int timeout_ms)
@@ -82,7 +82,7 @@ static int find_on(struct rv_cm *cm, const char *addr, bool local, int timeout_m
 }
 
 int rv_find(const char *addr, enum rpma_util_ibv_context_type type, int timeout_ms,
-		struct ibv_context **context)
+	struct ibv_context **context)
 {
 	struct rv_cm cm;
 	int ret;
@@ -94,7 +94,8 @@ int rv_find(const char *addr, enum rpma_util_ibv_context_type type, int timeout_
 	ret = rv_cm_open(&cm);
 	if (ret) {
 		rp_log_notice("RDMA devices are here, but their connection manager cannot be "
-			      "used: %s", RP_STRERROR(-ret));
+			      "used: %s",
+			RP_STRERROR(-ret));
 		return -ENODEV;
 	}
 	ret = find_on(&cm, addr, type == RPMA_UTIL_IBV_CONTEXT_LOCAL, timeout_ms);

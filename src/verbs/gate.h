@@ -22,7 +22,7 @@
 struct gate {
 	int fd;
 	pthread_mutex_t lock;
-	pthread_cond_t left;	/* the last thread has */
+	pthread_cond_t left; /* the last thread has */
 	unsigned inside;
 	bool closed;
 };

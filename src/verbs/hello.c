@@ -47,7 +47,7 @@ uint8_t hello_get(const uint8_t *data, uint8_t len, uint8_t *caps)
 		return len;
 	hello = data + len - HELLO_SIZE;
 	if (get_be32(hello) != MAGIC || sum_of(hello) != 255 || hello[AT_ZERO] != 0 ||
-			hello[AT_LEN] > len - HELLO_SIZE)
+		hello[AT_LEN] > len - HELLO_SIZE)
 		return len;
 	*caps = hello[AT_CAPS];
 	return hello[AT_LEN];

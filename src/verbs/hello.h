@@ -31,7 +31,7 @@ enum {
 	HELLO_SIZE = 8,
 	HELLO_IN_REQUEST = 56,
 	HELLO_IN_REPLY = 196,
-	HELLO_DATA_MAX = 255,	/* the most that any transport carries */
+	HELLO_DATA_MAX = 255, /* the most that any transport carries */
 };
 
 /* Capabilities, on the wire. */

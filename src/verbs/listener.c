@@ -23,8 +23,8 @@ static int listen_on(struct rdma_cm_id *id, const char *addr, const char *port)
 	return ret;
 }
 
-int rv_listener_create(struct rp_pd *pd, const char *addr, const char *port,
-		struct rp_listener **out)
+int rv_listener_create(
+	struct rp_pd *pd, const char *addr, const char *port, struct rp_listener **out)
 {
 	struct rv_listener *l = calloc(1, sizeof(*l));
 	int ret;
@@ -106,8 +106,8 @@ static int judge(const struct arrival *a)
 	int ret;
 
 	if (a->event != RDMA_CM_EVENT_CONNECT_REQUEST) {
-		rp_log_error("a listening endpoint has got %s, status %d",
-			rdma_event_str(a->event), a->status);
+		rp_log_error("a listening endpoint has got %s, status %d", rdma_event_str(a->event),
+			a->status);
 		return -EINVAL;
 	}
 	ret = rv_conn_check_device(a->conn);

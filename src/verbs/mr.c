@@ -20,8 +20,7 @@ static void explain(int err, int access, uint64_t length)
 {
 	struct rlimit limit;
 
-	if (err == -ENOMEM && !getrlimit(RLIMIT_MEMLOCK, &limit) &&
-			limit.rlim_cur != RLIM_INFINITY)
+	if (err == -ENOMEM && !getrlimit(RLIMIT_MEMLOCK, &limit) && limit.rlim_cur != RLIM_INFINITY)
 		rp_log_error("memory of %llu bytes must be locked, and the limit is %llu in all "
 			     "(ulimit -l, RLIMIT_MEMLOCK)",
 			(unsigned long long)length, (unsigned long long)limit.rlim_cur);
@@ -45,8 +44,8 @@ static struct ibv_mr *reg(struct rv_pd *pd, void *addr, uint64_t length, int acc
 
 int rv_mr_reg(struct rp_pd *pd, void *addr, uint64_t length, int usage, struct rp_mr **out)
 {
-	const int access = rv_access(usage, rv_is_iwarp(pd->dev->context),
-		pd->dev->caps & RP_CAP_FLUSH);
+	const int access =
+		rv_access(usage, rv_is_iwarp(pd->dev->context), pd->dev->caps & RP_CAP_FLUSH);
 	struct rv_mr *mr = calloc(1, sizeof(*mr));
 	int ret;
 

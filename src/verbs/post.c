@@ -22,8 +22,8 @@ static const struct {
 static unsigned send_flags(unsigned flags)
 {
 	return (flags & RP_WR_SIGNALED ? IBV_SEND_SIGNALED : 0) |
-		(flags & RP_WR_FENCE ? IBV_SEND_FENCE : 0) |
-		(flags & RP_WR_INLINE ? IBV_SEND_INLINE : 0);
+	       (flags & RP_WR_FENCE ? IBV_SEND_FENCE : 0) |
+	       (flags & RP_WR_INLINE ? IBV_SEND_INLINE : 0);
 }
 
 /* How many elements a request without data has. On InfiniBand none, as 0 bytes in one
@@ -120,8 +120,8 @@ void rv_polled(struct rv_cq *cq, const struct ibv_wc *wc)
 		atomic_fetch_sub(&cq->recvs->used, 1);
 }
 
-static struct ibv_recv_wr recv_wr(const struct rp_pd *pd, const struct rp_recv_wr *wr,
-		struct ibv_sge *sge)
+static struct ibv_recv_wr recv_wr(
+	const struct rp_pd *pd, const struct rp_recv_wr *wr, struct ibv_sge *sge)
 {
 	*sge = (struct ibv_sge){
 		.addr = wr->addr,

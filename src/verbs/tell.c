@@ -58,7 +58,7 @@ void rv_conn_hear(struct rv_conn *conn, const struct rdma_conn_param *param)
 #define IWARP_DATA_MAX 251
 
 int rv_conn_tell(const struct rv_conn *conn, uint8_t field, const void *data, size_t len,
-		uint8_t *buf, struct rdma_conn_param *param)
+	uint8_t *buf, struct rdma_conn_param *param)
 {
 	const bool iwarp = rv_is_iwarp(conn->cm.id->verbs);
 	const uint8_t hello = iwarp ? 0 : hello_of_device(conn->base.pd->dev);

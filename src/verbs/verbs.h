@@ -63,13 +63,13 @@ struct rv_channel {
  */
 struct rv_cq {
 	struct rp_cq base;
-	_Atomic(struct ibv_cq *) ibv;	/* set once, under the channel's lock */
-	uint32_t size;			/* at least this many entries */
-	bool armed;			/* before ibv; the channel's lock */
-	unsigned unacked;		/* events taken; the channel's lock */
+	_Atomic(struct ibv_cq *) ibv; /* set once, under the channel's lock */
+	uint32_t size;		      /* at least this many entries */
+	bool armed;		      /* before ibv; the channel's lock */
+	unsigned unacked;	      /* events taken; the channel's lock */
 	/* the connection whose requests, and whose receives, complete here */
 	struct rv_sends *sends;
-	struct rv_recvs *recvs;		/* NULL also with a shared receive queue */
+	struct rv_recvs *recvs; /* NULL also with a shared receive queue */
 };
 
 /*
@@ -80,12 +80,12 @@ struct rv_cq {
  * error the device alone decides: the queue pair does no more than flush.
  */
 struct rv_sends {
-	pthread_mutex_t lock;	/* held while posting: the ring has the device's order */
+	pthread_mutex_t lock; /* held while posting: the ring has the device's order */
 	uint32_t size;
-	uint32_t first;		/* in the ring: the oldest that holds a slot */
-	uint32_t used;		/* this many do */
+	uint32_t first; /* in the ring: the oldest that holds a slot */
+	uint32_t used;	/* this many do */
 	bool broken;
-	bool *signaled;		/* the ring */
+	bool *signaled; /* the ring */
 };
 
 struct rv_recvs {
@@ -97,7 +97,7 @@ struct rv_recvs {
 struct rv_srq {
 	struct rp_srq base;
 	struct ibv_srq *ibv;
-	uint32_t size;			/* what the device made of it */
+	uint32_t size; /* what the device made of it */
 };
 
 /* lock: held while a request is taken and moved to a channel of its own, so that
@@ -111,16 +111,16 @@ struct rv_listener {
 struct rv_conn {
 	struct rp_conn base;
 	struct rv_cm cm;
-	struct rv_cq *send_cq;	/* from conn_setup_qp on */
+	struct rv_cq *send_cq; /* from conn_setup_qp on */
 	struct rv_cq *recv_cq;
 	struct rv_sends sends;
 	struct rv_recvs recvs;
 	bool has_srq;
-	atomic_bool sendable;	/* the queue pair has reached the state for it */
-	unsigned qp_caps;	/* what the queue pair was made for */
-	bool heard;		/* what the other side sends along has come: */
-	unsigned peer_caps;	/* what it understands */
-	uint8_t data[HELLO_DATA_MAX];	/* base.peer_data */
+	atomic_bool sendable;	      /* the queue pair has reached the state for it */
+	unsigned qp_caps;	      /* what the queue pair was made for */
+	bool heard;		      /* what the other side sends along has come: */
+	unsigned peer_caps;	      /* what it understands */
+	uint8_t data[HELLO_DATA_MAX]; /* base.peer_data */
 };
 
 static inline struct rv_device *rv_device(struct rp_device *dev)
@@ -178,8 +178,8 @@ int rv_mr_advise(struct rp_mr *mr, uint64_t addr, uint64_t length, int advice, u
 int rv_channel_create(struct rp_device *dev, struct rp_channel **channel);
 int rv_channel_destroy(struct rp_channel *channel);
 int rv_channel_wait(struct rp_channel *channel, struct rp_cq **cq);
-int rv_cq_create(struct rp_device *dev, struct rp_channel *channel, uint32_t size,
-		struct rp_cq **cq);
+int rv_cq_create(
+	struct rp_device *dev, struct rp_channel *channel, uint32_t size, struct rp_cq **cq);
 int rv_cq_destroy(struct rp_cq *cq);
 int rv_cq_arm(struct rp_cq *cq);
 int rv_cq_poll(struct rp_cq *cq, int n, struct ibv_wc *wc);
@@ -203,14 +203,14 @@ int rv_srq_post_recv(struct rp_srq *srq, const struct rp_recv_wr *wr);
 void rv_polled(struct rv_cq *cq, const struct ibv_wc *wc);
 
 /* listener.c */
-int rv_listener_create(struct rp_pd *pd, const char *addr, const char *port,
-		struct rp_listener **listener);
+int rv_listener_create(
+	struct rp_pd *pd, const char *addr, const char *port, struct rp_listener **listener);
 int rv_listener_destroy(struct rp_listener *listener);
 int rv_listener_next(struct rp_listener *listener, struct rp_conn **conn);
 
 /* conn.c */
 int rv_conn_create(struct rp_pd *pd, const char *addr, const char *port, int timeout_ms,
-		struct rp_conn **conn);
+	struct rp_conn **conn);
 int rv_conn_connect(struct rp_conn *conn, const void *data, size_t len);
 int rv_conn_accept(struct rp_conn *conn, const void *data, size_t len);
 int rv_conn_reject(struct rp_conn *conn);
@@ -228,10 +228,10 @@ unsigned rv_conn_caps(struct rp_conn *conn);
 void rv_conn_hear(struct rv_conn *conn, const struct rdma_conn_param *param);
 /* Fills in param, which uses buf, of HELLO_DATA_MAX bytes. field: HELLO_IN_*. */
 int rv_conn_tell(const struct rv_conn *conn, uint8_t field, const void *data, size_t len,
-		uint8_t *buf, struct rdma_conn_param *param);
+	uint8_t *buf, struct rdma_conn_param *param);
 
 /* find.c */
 int rv_find(const char *addr, enum rpma_util_ibv_context_type type, int timeout_ms,
-		struct ibv_context **context);
+	struct ibv_context **context);
 
 #endif /* RPMA_VERBS_VERBS_H */

@@ -2,6 +2,7 @@
 # Copyright 2026, the librpma authors
 #
 # common.sh -- shared by the scripts of this folder (bash, sourced)
+# shellcheck shell=bash disable=SC2034
 
 # some systems leave the PATH of root without sbin
 PATH=$PATH:/usr/sbin:/sbin
