@@ -7,7 +7,6 @@
 
 #include <stdlib.h>
 
-#include "base/log.h"
 #include "verbs/ops.h"
 #include "verbs/verbs.h"
 
@@ -39,41 +38,44 @@ static struct rv_device *known_device(const struct ibv_context *context)
 	return NULL;
 }
 
-static struct rv_device *device_new(struct ibv_context *context, const struct rv_features *f)
+/* Needs devices_lock. */
+static int device_new(struct ibv_context *context, struct rv_device **out)
 {
 	struct rv_device *dev = calloc(1, sizeof(*dev));
+	int ret;
 
 	if (dev == NULL)
-		return NULL;
+		return -ENOMEM;
+	ret = rv_features_query(context, &dev->features);
+	if (ret) {
+		free(dev);
+		return ret;
+	}
 	dev->base.ops = &rv_ops;
 	dev->base.context = context;
-	dev->base.caps = f->caps;
+	dev->base.caps = dev->features.caps;
 	dev->ibv = context->device;
-	dev->features = *f;
 	list_add_tail(&devices, &dev->node);
-	return dev;
+	*out = dev;
+	return 0;
 }
 
 int rv_device_open(struct ibv_context *context, struct rp_device **out)
 {
-	struct rv_features features;
 	struct rv_device *dev;
-	int ret;
+	int ret = 0;
 
 	if (!is_of_verbs(context))
 		return -ENODEV;
-	ret = rv_features_query(context, &features);
-	if (ret)
-		return ret;
+	(void)rv_native(); /* which may have something to log: not under the lock */
 	pthread_mutex_lock(&devices_lock);
 	dev = known_device(context);
 	if (dev == NULL)
-		dev = device_new(context, &features);
+		ret = device_new(context, &dev);
 	pthread_mutex_unlock(&devices_lock);
-	if (dev == NULL)
-		return -ENOMEM;
-	*out = &dev->base;
-	return 0;
+	if (!ret)
+		*out = &dev->base;
+	return ret;
 }
 
 bool rv_is_iwarp(const struct ibv_context *context)

@@ -81,6 +81,14 @@ static int find_on(struct rv_cm *cm, const char *addr, bool local, int timeout_m
 	return ret;
 }
 
+/* Devices of the host that a container sees and may not use; unlike a lack of
+ * descriptors or memory, which passes. */
+static bool is_not_for_us(int ret)
+{
+	return ret == -ENODEV || ret == -ENOENT || ret == -ENXIO || ret == -ENOSYS ||
+	       ret == -EACCES || ret == -EPERM;
+}
+
 int rv_find(const char *addr, enum rpma_util_ibv_context_type type, int timeout_ms,
 	struct ibv_context **context)
 {
@@ -92,12 +100,14 @@ int rv_find(const char *addr, enum rpma_util_ibv_context_type type, int timeout_
 		return -ENODEV;
 	}
 	ret = rv_cm_open(&cm);
-	if (ret) {
+	if (is_not_for_us(ret)) {
 		rp_log_notice("RDMA devices are here, but their connection manager cannot be "
 			      "used: %s",
 			RP_STRERROR(-ret));
 		return -ENODEV;
 	}
+	if (ret)
+		return ret;
 	ret = find_on(&cm, addr, type == RPMA_UTIL_IBV_CONTEXT_LOCAL, timeout_ms);
 	/* librdmacm keeps the context open */
 	if (!ret)

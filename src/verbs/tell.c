@@ -48,7 +48,7 @@ void rv_conn_hear(struct rv_conn *conn, const struct rdma_conn_param *param)
 	memcpy(conn->data, param->private_data ? param->private_data : "", len);
 	if (!rv_is_iwarp(conn->cm.id->verbs))
 		len = hello_get(conn->data, len, &hello);
-	conn->peer_caps = caps_of_hello(hello);
+	atomic_store(&conn->peer_caps, caps_of_hello(hello));
 	if (len > 0)
 		conn->base.peer_data = (struct rpma_conn_private_data){ conn->data, len };
 }
@@ -84,9 +84,9 @@ int rv_conn_tell(const struct rv_conn *conn, uint8_t field, const void *data, si
 
 unsigned rv_conn_caps(struct rp_conn *base)
 {
-	const struct rv_conn *conn = rv_conn(base);
+	struct rv_conn *conn = rv_conn(base);
 
 	if (rv_native() == RV_NATIVE_ALWAYS)
 		return conn->qp_caps;
-	return conn->qp_caps & conn->peer_caps;
+	return conn->qp_caps & atomic_load(&conn->peer_caps);
 }

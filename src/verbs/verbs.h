@@ -119,7 +119,7 @@ struct rv_conn {
 	atomic_bool sendable;	      /* the queue pair has reached the state for it */
 	unsigned qp_caps;	      /* what the queue pair was made for */
 	bool heard;		      /* what the other side sends along has come: */
-	unsigned peer_caps;	      /* what it understands */
+	atomic_uint peer_caps;	      /* what it understands */
 	uint8_t data[HELLO_DATA_MAX]; /* base.peer_data */
 };
 

@@ -179,6 +179,7 @@ static void larger_than_4_gib(void **state)
 
 	(void)state;
 	require_trait(native_flush);
+	require_trait(any_file);
 	map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
 		-1, 0);
 	if (map == MAP_FAILED) {
@@ -208,6 +209,7 @@ static void many_outstanding(void **state)
 	struct field f;
 
 	(void)state;
+	require_trait(in_order);
 	field_open(&f, &o, SIZE);
 	fill(f.mem[CLIENT].data, SIZE, 6);
 	for (uint64_t round = 0; round < 10; round++) {

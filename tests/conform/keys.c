@@ -64,7 +64,7 @@ static void nothing_after_dereg(void **state)
 		field_connect(&f, &n, NULL, len);
 		p = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		assert_ptr_not_equal(p, MAP_FAILED);
-		assert_ok(rpma_mr_reg(n.peer[SERVER], p, len, USAGE_ALL, &mr));
+		assert_ok(rpma_mr_reg(n.peer[SERVER], p, len, USAGE_PLAIN, &mr));
 		remote = remote_of(mr);
 		for (int i = 0; i < 8; i++)
 			assert_ok(rpma_write(f.pair.side[CLIENT].conn, remote, 0, f.mem[CLIENT].mr,

@@ -27,9 +27,9 @@ static void check_wrong(struct field *f, const struct op *op, const struct xfer 
 		expect_no_wc(s[CLIENT].cq);
 		return;
 	}
-	expect_status(&s[CLIENT], x->ctx, IBV_WC_LOC_PROT_ERR);
+	expect_failed(&s[CLIENT], x->ctx, IBV_WC_LOC_PROT_ERR);
 	for (int i = 0; i < SIDES; i++)
-		expect_end(s[i].conn);
+		expect_broken(s[i].conn);
 	assert_all(f->mem[SERVER].data, SIZE, 0);
 	assert_all(f->mem[CLIENT].data, SIZE, 0);
 }
@@ -142,13 +142,13 @@ static void check_wrong_recv(struct field *f, struct region *mem, size_t off, si
 		return;
 	}
 	op_post(&ops[OP_SEND], &x);
-	expect_recv_status(&s[SERVER], CTX(1), IBV_WC_LOC_PROT_ERR);
+	expect_recv_failed(&s[SERVER], CTX(1), IBV_WC_LOC_PROT_ERR);
 	next_wc(&s[CLIENT], s[CLIENT].cq, &wc);
 	assert_int_equal(wc.wr_id, 2);
 	if (traits()->acknowledged)
 		assert_int_not_equal(wc.status, IBV_WC_SUCCESS);
 	for (int i = 0; i < SIDES; i++)
-		expect_end(s[i].conn);
+		expect_broken(s[i].conn);
 }
 
 static void wrong_receives(void **state)
@@ -208,7 +208,7 @@ static void receive_into_nothing(void **state)
 	if (traits()->acknowledged)
 		assert_int_not_equal(wc.status, IBV_WC_SUCCESS);
 	for (int i = 0; i < SIDES; i++)
-		expect_end(f.pair.side[i].conn);
+		expect_broken(f.pair.side[i].conn);
 	field_drop(&f);
 }
 

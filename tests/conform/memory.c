@@ -104,7 +104,7 @@ static void use_for_everything(void *p)
 	struct field f;
 
 	field_open(&f, NULL, SIZE);
-	assert_ok(rpma_mr_reg(f.pair.side[SERVER].peer, p, SIZE, USAGE_ALL, &r.mr));
+	assert_ok(rpma_mr_reg(f.pair.side[SERVER].peer, p, SIZE, USAGE_PLAIN, &r.mr));
 	r.remote = remote_of(r.mr);
 	for (int i = 0; i < 3; i++) {
 		struct xfer x = field_xfer(&f, CLIENT, SIZE, CTX(i));
@@ -254,7 +254,7 @@ static void no_memory_at_all(void **state)
 	assert_rpma(RPMA_E_PROVIDER, rpma_mr_reg(peer, p, SIZE, USAGE_ALL, &mr));
 	assert_int_equal(mprotect(p, SIZE / 2, PROT_READ | PROT_WRITE), 0);
 	assert_rpma(RPMA_E_PROVIDER, rpma_mr_reg(peer, p, SIZE, USAGE_ALL, &mr));
-	assert_ok(rpma_mr_reg(peer, p, SIZE / 2, USAGE_ALL, &mr));
+	assert_ok(rpma_mr_reg(peer, p, SIZE / 2, USAGE_PLAIN, &mr));
 	assert_ok(rpma_mr_dereg(&mr));
 	munmap(p, SIZE);
 	assert_rpma(RPMA_E_PROVIDER, rpma_mr_reg(peer, p, SIZE, USAGE_ALL, &mr));

@@ -235,6 +235,7 @@ static void completions_in_order(void **state)
 	struct field f;
 
 	(void)state;
+	require_trait(in_order);
 	for (int i = 0; i < SIDES; i++) {
 		o.side[i].sq_size = o.side[i].rq_size = 64;
 		o.side[i].cq_size = 128;

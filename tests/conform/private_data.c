@@ -43,8 +43,16 @@ static void check_conn_data(const struct rpma_conn *conn, const uint8_t *sent, s
 	check_data(&got, sent, len);
 }
 
+/* A device tells the other side what it can do in the last bytes of the private data. */
+static bool has_told(int side, size_t len)
+{
+	size_t most = side == CLIENT ? traits()->request_data : traits()->accept_data;
+
+	return !traits()->device || len + 8 <= most;
+}
+
 /* Whatever was sent along, the connection can do all that it should. */
-static void check_capable(struct pair *p)
+static void check_capable(struct pair *p, const size_t len[SIDES])
 {
 	struct xfer x = { .len = 64, .ctx = CTX(7) };
 	struct region mem;
@@ -57,7 +65,9 @@ static void check_capable(struct pair *p)
 		op_post(&ops[OP_FLUSH_VISIBILITY], &x);
 		next_wc(x.by, x.by->cq, &wc);
 		assert_int_equal(wc.status, IBV_WC_SUCCESS);
-		assert_int_equal(wc.opcode, op_opcode(&ops[OP_FLUSH_VISIBILITY]));
+		assert_int_equal(wc.opcode, has_told(!from, len[!from])
+						    ? op_opcode(&ops[OP_FLUSH_VISIBILITY])
+						    : IBV_WC_RDMA_READ);
 		region_close(&mem);
 	}
 }
@@ -91,7 +101,7 @@ static void connect_with(struct net *n, size_t req_len, size_t rep_len, enum con
 		check_conn_data(conn[i], data[!i], len[!i]);
 		side_init(&p.side[i], n->peer[i], conn[i], &o.side[i]);
 	}
-	check_capable(&p);
+	check_capable(&p, len);
 	assert_ok(rpma_conn_disconnect(conn[SERVER]));
 	for (int i = 0; i < SIDES; i++) {
 		expect_event(conn[i], RPMA_CONN_CLOSED);

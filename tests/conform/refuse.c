@@ -100,6 +100,7 @@ static void closed_port(void **state)
 	int dead;
 
 	(void)state;
+	require_trait(refuses_late);
 	dead = open_dead(&n, false);
 	for (int i = 0; i < 20; i++) {
 		conn = client_start(&n, NULL);
@@ -120,6 +121,7 @@ static void retry_until_it_listens(void **state)
 	int dead;
 
 	(void)state;
+	require_trait(refuses_late);
 	dead = open_dead(&n, false);
 	conn = client_start(&n, NULL);
 	expect_event(conn, RPMA_CONN_REJECTED);

@@ -139,7 +139,10 @@ static void shutdown_refuses_the_waiting(void **state)
 	wait_fd(fd);
 	assert_ok(rpma_ep_shutdown(&n.ep));
 	for (size_t i = 0; i < ARRAY_LEN(conn); i++) {
-		expect_event(conn[i], RPMA_CONN_REJECTED);
+		enum rpma_conn_event event = next_event(conn[i]);
+
+		if (event != RPMA_CONN_UNREACHABLE || traits()->refuses_late)
+			assert_int_equal(event, RPMA_CONN_REJECTED);
 		assert_ok(rpma_conn_delete(&conn[i]));
 	}
 	net_close(&n);

@@ -13,7 +13,7 @@ static void its_size(void **state)
 	const uint32_t sizes[] = { 1, 4, 20, 63 };
 
 	(void)state;
-	require_trait(exact_queues);
+	require_trait(exact_srq);
 	for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
 		struct hall h;
 

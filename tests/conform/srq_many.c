@@ -145,11 +145,13 @@ static void too_long_for_one(void **state)
 	assert_ok(rpma_send(
 		p[0].side[CLIENT].conn, out[0].mr, 0, SLOT, RPMA_F_COMPLETION_ALWAYS, CTX(0)));
 	next_wc(&nobody, h.cq, &wc);
-	assert_int_equal(wc.status, IBV_WC_LOC_LEN_ERR);
+	assert_int_not_equal(wc.status, IBV_WC_SUCCESS);
+	if (traits()->exact_status)
+		assert_int_equal(wc.status, IBV_WC_LOC_LEN_ERR);
 	assert_int_equal(wc.wr_id, 0);
 	assert_int_equal(wc.qp_num, p[0].side[SERVER].qp_num);
 	for (int s = 0; s < SIDES; s++) {
-		expect_end(p[0].side[s].conn);
+		expect_broken(p[0].side[s].conn);
 		assert_ok(rpma_conn_delete(&p[0].side[s].conn));
 	}
 	send_seed(&p[5].side[CLIENT], &out[5], 6);

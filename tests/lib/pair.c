@@ -111,6 +111,7 @@ struct rpma_conn *req_connect(struct rpma_conn_req *req, const struct side_opts 
 	assert_ok(rpma_conn_req_connect(&req, data.ptr ? &data : NULL, &conn));
 	assert_null(req);
 	assert_non_null(conn);
+	attend(conn);
 	return conn;
 }
 

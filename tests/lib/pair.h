@@ -92,6 +92,15 @@ struct rpma_conn *server_start(struct net *n, const struct side_opts *o);
 void side_init(
 	struct side *s, struct rpma_peer *peer, struct rpma_conn *conn, const struct side_opts *o);
 
+/*
+ * Where the making and the end need both processes (trait device) a wait for one connection also
+ * takes the events of the other ones made by req_connect(), as the thread at the
+ * other end would do meanwhile, and keeps them for when they are asked for. So it
+ * must know when one is deleted.
+ */
+int conn_delete(struct rpma_conn **conn_ptr);
+#define rpma_conn_delete(conn_ptr) conn_delete(conn_ptr)
+
 /* ---- as a whole ---------------------------------------------------------- */
 
 /* opts NULL: the defaults on both sides. */

@@ -70,26 +70,37 @@ static const struct traits traits_tcp = {
 	.drains = true,
 	.exact_data = true,
 	.exact_queues = true,
+	.exact_srq = true,
 	.exact_status = true,
+	.flushes_late = true,
 	.immediate = true,
+	.in_order = true,
 	.native_flush = true,
 	.one_closed = true,
+	.refuses_late = true,
 	.rnr_waits = true,
+	.tells_errors = true,
 	.request_data = 255,
 	.accept_data = 255,
 };
 
 static const struct traits traits_verbs_ib = {
+	.device = true,
 	.acknowledged = true,
-	.exact_status = true,
+	.exact_queues = true,
+	.flushes_late = true,
 	.immediate = true,
+	.in_order = true,
+	.refuses_late = true,
 	.rnr_waits = true,
 	.request_data = 56,
 	.accept_data = 196,
 };
 
 static const struct traits traits_verbs_iwarp = {
+	.device = true,
 	.exact_data = true,
+	.exact_queues = true,
 	.request_data = 251,
 	.accept_data = 251,
 };
@@ -110,14 +121,20 @@ static bool *trait_by_name(struct traits *t, const char *name)
 		TRAIT(atomic_write),
 		TRAIT(bounded_connect),
 		TRAIT(checks_usage),
+		TRAIT(device),
 		TRAIT(drains),
 		TRAIT(exact_data),
 		TRAIT(exact_queues),
+		TRAIT(exact_srq),
 		TRAIT(exact_status),
+		TRAIT(flushes_late),
 		TRAIT(immediate),
+		TRAIT(in_order),
 		TRAIT(native_flush),
 		TRAIT(one_closed),
+		TRAIT(refuses_late),
 		TRAIT(rnr_waits),
+		TRAIT(tells_errors),
 	};
 #undef TRAIT
 

@@ -31,13 +31,20 @@ struct traits {
 	bool atomic_write;    /* an atomic write is IBV_WC_ATOMIC_WRITE */
 	bool bounded_connect; /* the timeout covers the whole connect */
 	bool checks_usage;    /* usage of local memory is enforced, as LOC_PROT_ERR */
+	bool device;	      /* the other end is a device: it moves data without its process
+			       * and makes and ends no connection without it */
 	bool drains;	      /* disconnect carries out what was posted before */
 	bool exact_data;      /* private data arrives with its exact length */
 	bool exact_queues;    /* queues have the asked size, not more */
+	bool exact_srq;	      /* so has a shared receive queue */
 	bool exact_status;    /* an error names its cause at the request that made it */
+	bool flushes_late;    /* what is posted after the end is flushed (or refused) */
 	bool immediate;	      /* immediate data */
+	bool in_order;	      /* requests complete in the order of posting */
 	bool native_flush;    /* a flush is IBV_WC_FLUSH, needs no direct write */
 	bool one_closed;      /* nothing follows CLOSED */
+	bool tells_errors;    /* a request that fails ends the connection at both ends */
+	bool refuses_late;    /* a refused connection is told by an event, not by connect */
 	bool rnr_waits;	      /* a message waits for its receive */
 	size_t request_data;  /* most private data of a request */
 	size_t accept_data;   /* ... and of its answer */

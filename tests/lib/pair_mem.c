@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "pair_dax.h"
 #include "pair_mem.h"
 
 #define CANARY 0xc5
@@ -67,16 +68,21 @@ static size_t page(void)
 	return (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* guard page, canary page, data, rest of its last page, canary page, guard page */
+/* (on a DAX device without the guard pages) guard page, canary page, data, rest of its last page, canary page, guard page */
 static void map_guarded(struct region *r)
 {
 	size_t body = (r->size + page() - 1) / page() * page();
 
 	r->map_len = body + 4 * page();
-	r->map = mmap(NULL, r->map_len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	assert_ptr_not_equal(r->map, MAP_FAILED);
-	mprotect(r->map, page(), PROT_NONE);
-	mprotect(r->map + r->map_len - page(), page(), PROT_NONE);
+	if (dax_is_there()) {
+		r->map = dax_map(r->map_len);
+	} else {
+		r->map = mmap(NULL, r->map_len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			-1, 0);
+		assert_ptr_not_equal(r->map, MAP_FAILED);
+		mprotect(r->map, page(), PROT_NONE);
+		mprotect(r->map + r->map_len - page(), page(), PROT_NONE);
+	}
 	r->data = r->map + 2 * page();
 	memset(r->data - page(), CANARY, page());
 	memset(r->data + r->size, CANARY, body - r->size + page());
@@ -115,6 +121,11 @@ struct rpma_mr_remote *remote_of(const struct rpma_mr_local *mr)
 	return remote_from(desc);
 }
 
+int usage_plain(void)
+{
+	return USAGE_ALL & ~(dax_is_there() ? RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT : 0);
+}
+
 void region_open(struct region *r, struct rpma_peer *peer, size_t size, int usage)
 {
 	*r = (struct region){ .size = size };
@@ -134,5 +145,8 @@ void region_close(struct region *r)
 	region_dereg(r);
 	assert_ok(rpma_mr_remote_delete(&r->remote));
 	check_canaries(r);
-	assert_int_equal(munmap(r->map, r->map_len), 0);
+	if (dax_is_there())
+		dax_unmap(r->map, r->map_len);
+	else
+		assert_int_equal(munmap(r->map, r->map_len), 0);
 }

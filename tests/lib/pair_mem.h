@@ -11,6 +11,9 @@
 #include "pair_check.h"
 
 #define USAGE_ALL 0xff
+/* The same for memory that is no region: not persistent where that counts. */
+#define USAGE_PLAIN usage_plain()
+int usage_plain(void);
 
 /*
  * Memory of one peer, and its remote face as another peer sees it. The bytes

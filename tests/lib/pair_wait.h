@@ -21,6 +21,9 @@ void wait_fd_at(int fd, const char *where);
 bool readable(int fd);
 void set_nonblock(int fd);
 
+/* From now on this connection's events are taken while others are waited for. */
+void attend(struct rpma_conn *conn);
+
 /* ---- events ------------------------------------------------------------- */
 
 #define next_event(conn) next_event_at((conn), HERE)
@@ -30,6 +33,10 @@ void expect_event_at(struct rpma_conn *conn, enum rpma_conn_event event, const c
 /* CLOSED or LOST: the end, where nobody says how it came. */
 #define expect_end(conn) expect_end_at((conn), HERE)
 void expect_end_at(struct rpma_conn *conn, const char *where);
+/* The same after an error, which some providers tell only to those who ask for
+ * the end. */
+#define expect_broken(conn) expect_broken_at((conn), HERE)
+void expect_broken_at(struct rpma_conn *conn, const char *where);
 /* Nothing is queued. Leaves the descriptor non-blocking. */
 #define expect_no_event(conn) expect_no_event_at((conn), HERE)
 void expect_no_event_at(struct rpma_conn *conn, const char *where);
@@ -52,6 +59,13 @@ struct ibv_wc expect_recv_at(struct side *side, const void *ctx, const char *whe
 #define expect_recv_status(side, ctx, status) expect_recv_status_at((side), (ctx), (status), HERE)
 void expect_recv_status_at(
 	struct side *side, const void *ctx, enum ibv_wc_status status, const char *where);
+/* The next completion is this one, with this status or, where the provider does not
+ * have it exact, any other error. */
+#define expect_failed(side, ctx, status) expect_failed_at((side), (side)->cq, (ctx), (status), HERE)
+#define expect_recv_failed(side, ctx, status)                                                      \
+	expect_failed_at((side), (side)->rcq, (ctx), (status), HERE)
+void expect_failed_at(struct side *side, struct rpma_cq *cq, const void *ctx,
+	enum ibv_wc_status status, const char *where);
 #define expect_no_wc(cq)                                                                           \
 	assert_rpma(RPMA_E_NO_COMPLETION, rpma_cq_get_wc((cq), 1, &(struct ibv_wc){ 0 }, NULL))
 
