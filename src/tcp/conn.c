@@ -64,7 +64,7 @@ void conn_lock(struct tcp_conn *c)
 	pthread_mutex_lock(&c->lock);
 }
 
-void conn_unlock(struct tcp_conn *c)
+static void unlock_and_log(struct tcp_conn *c)
 {
 	char note[sizeof(c->note)], name[sizeof(c->name)];
 	int level = c->note_level;
@@ -77,6 +77,21 @@ void conn_unlock(struct tcp_conn *c)
 	pthread_mutex_unlock(&c->lock);
 	if (level >= 0)
 		rp_log(level, "connection with %s: %s", name, note);
+}
+
+/* Either this finds what the engine has left (conn_serve), or the engine, which has
+ * another look after it has left it, finds the lock free: both modify c->missed. */
+bool conn_unlock(struct tcp_conn *c)
+{
+	bool served = false;
+
+	unlock_and_log(c);
+	while (atomic_fetch_or(&c->missed, 0) && pthread_mutex_trylock(&c->lock) == 0) {
+		serve_events(c, atomic_exchange(&c->missed, 0));
+		unlock_and_log(c);
+		served = true;
+	}
+	return served;
 }
 
 void conn_note(struct tcp_conn *c, int level, const char *format, ...)
@@ -106,23 +121,29 @@ void conn_event(struct tcp_conn *c, enum rpma_conn_event event)
 {
 	if (c->n_events == CONN_EVENTS || c->notify.fd < 0)
 		return;
+	c->untold = c->direct && c->n_events == 0;
 	c->events[c->n_events++] = event;
-	notify_post(&c->notify);
+	if (!c->untold)
+		notify_post(&c->notify);
 }
 
-/* The oldest event; false: there is none. */
+bool conn_take_event(struct tcp_conn *c, enum rpma_conn_event *event)
+{
+	if (c->n_events == 0)
+		return false;
+	*event = c->events[0];
+	c->n_events--;
+	for (unsigned i = 0; i < c->n_events; i++)
+		c->events[i] = c->events[i + 1];
+	return true;
+}
+
 static bool take_event(struct tcp_conn *c, enum rpma_conn_event *event)
 {
 	bool found;
 
 	conn_lock(c);
-	found = c->n_events > 0;
-	if (found) {
-		*event = c->events[0];
-		c->n_events--;
-		for (unsigned i = 0; i < c->n_events; i++)
-			c->events[i] = c->events[i + 1];
-	}
+	found = conn_take_event(c, event);
 	conn_unlock(c);
 	return found;
 }
@@ -131,12 +152,15 @@ int conn_next_event(struct rp_conn *base, enum rpma_conn_event *event)
 {
 	struct tcp_conn *c = tcp_conn(base);
 	int err = notify_enter(&c->notify);
+	bool found;
 
 	if (err)
 		return err;
-	do
+	found = notify_blocks(&c->notify) && drive_events(c, event);
+	while (!found && err == 0) {
 		err = notify_wait(&c->notify);
-	while (err == 0 && !take_event(c, event));
+		found = err == 0 && take_event(c, event);
+	}
 	notify_leave(&c->notify);
 	return err;
 }
@@ -215,6 +239,7 @@ static void drain_done(struct tcp_conn *c)
 {
 	qp_flush(c);
 	rx_drop(c);
+	watch_detach(&c->watch); /* or this would wake the engine for nothing */
 	shutdown(c->fd, SHUT_WR);
 	c->state = CONN_FIN;
 	watch_timer(&c->watch, tcp_env()->linger_ms);
@@ -225,13 +250,28 @@ static bool drained(const struct tcp_conn *c)
 	return c->sq.done == c->sq.limit && ring_count(&c->irq) == 0 && tx_idle(c);
 }
 
+/* A hang-up cannot be masked, only the whole descriptor, so the engine would be
+ * woken by each end that somebody else waits for. That watching it again can fail
+ * does no harm here: the timer ends the connection. */
+static void update_watch_of_end(struct tcp_conn *c)
+{
+	if (c->attending > 0)
+		watch_detach(&c->watch);
+	else if (c->watch.fd < 0)
+		(void)watch_attach(&c->watch, c->fd, EPOLLIN);
+}
+
 void conn_update_watch(struct tcp_conn *c)
 {
 	uint32_t events = EPOLLIN;
 
 	if (c->fd < 0)
 		return;
-	if (c->state == CONN_OPEN && (c->waiting > 0 || c->polled))
+	if (c->state == CONN_FIN) {
+		update_watch_of_end(c);
+		return;
+	}
+	if (c->attending > 0 || (c->state == CONN_OPEN && (c->waiting > 0 || c->polled)))
 		events = 0; /* somebody else reads */
 	if (c->rx.full || c->state == CONN_TERM)
 		events = EPOLLRDHUP; /* reading waits, the end of the peer does not */

@@ -236,7 +236,8 @@ struct tcp_conn {
 	bool setup; /* conn_setup_qp was called */
 	int fd;	    /* -1: none */
 	struct watch watch;
-	int64_t patrol; /* when to look after a dead peer, engine_now(); or 0 */
+	atomic_uint missed; /* what the engine had for it while it was locked */
+	int64_t patrol;	    /* when to look after a dead peer, engine_now(); or 0 */
 	struct handshake *hs;
 	char *peer_data; /* storage of base.peer_data */
 	char name[80];	 /* of the other side, for the log */
@@ -244,12 +245,15 @@ struct tcp_conn {
 	struct notify notify; /* fd -1 until connect or accept */
 	enum rpma_conn_event events[CONN_EVENTS];
 	unsigned n_events;
+	bool direct;			/* who waits for an event is here: */
+	bool untold;			/* events[0] is not in notify, but for it */
 	bool ended;			/* the end has been told, or is not to be */
 	enum rpma_conn_event end_event; /* of TERM: what to tell */
 
 	/* Threads of the program that move the connection themselves; see drive.c */
 	struct cq_driver driver;
 	unsigned waiting;   /* in drive's wait: they watch the socket */
+	unsigned attending; /* in drive_events: likewise */
 	bool polled;	    /* one polls all the time: it watches the socket ... */
 	bool polled_lately; /* ... as long as it has done so since the last tick */
 	unsigned polls;	    /* in a row, each soon after the one before */
@@ -299,6 +303,8 @@ struct tcp_conn {
 int conn_new(struct rp_pd *pd, bool passive, watch_fn *fn, struct tcp_conn **conn);
 int conn_destroy(struct rp_conn *conn);
 int conn_next_event(struct rp_conn *conn, enum rpma_conn_event *event);
+/* The oldest event; false: there is none. Lock held. */
+bool conn_take_event(struct tcp_conn *c, enum rpma_conn_event *event);
 int conn_disconnect(struct rp_conn *conn);
 unsigned conn_caps(struct rp_conn *conn);
 
@@ -307,8 +313,14 @@ static inline struct tcp_conn *tcp_conn(struct rp_conn *base)
 	return container_of(base, struct tcp_conn, base);
 }
 
+/*
+ * The engine does not wait for the lock: it leaves what it has to the thread that
+ * has it, which sees to it when it unlocks. This spares two changes of threads each
+ * time that the program and the engine turn to a connection at once.
+ */
 void conn_lock(struct tcp_conn *c);
-void conn_unlock(struct tcp_conn *c); /* writes the note */
+/* Writes the note. True: there was something, and it is seen to. */
+bool conn_unlock(struct tcp_conn *c);
 /* One record per locked section; the first wins. Lock held. */
 void conn_note(struct tcp_conn *c, int level, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -442,12 +454,19 @@ static inline struct swqe *sq_entry(const struct tcp_conn *c, uint32_t i)
 
 void drive_init(struct tcp_conn *c);
 void drive_tick(struct tcp_conn *c); /* the timer, in state OPEN: is it still polled? */
+/* A thread that is to wait for an event moves the connection meanwhile. True: it has
+ * one; false: somebody else moves the connection, or has posted one. */
+bool drive_events(struct tcp_conn *c, enum rpma_conn_event *event);
 /* A request just posted may wait for the next one, to go out with it. */
 bool drive_hold(struct tcp_conn *c, const struct rp_send_wr *wr);
 
 /* ---- serve.c ------------------------------------------------------------------------ */
 
 watch_fn conn_serve;
+/* The following: lock held. */
+void serve_events(struct tcp_conn *c, uint32_t events);
+/* The same for the socket alone, with what poll or epoll said of it. */
+void serve_socket(struct tcp_conn *c, uint32_t events);
 
 /* ---- linger.c: sockets whose connection is gone -------------------------------------- */
 

@@ -12,6 +12,7 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -116,10 +117,50 @@ static enum rpma_conn_event event_of(int err)
 	}
 }
 
+/* On one host a connect to a free port may by chance meet itself. */
+static bool met_itself(int fd, const struct sockaddr_storage *peer, socklen_t len)
+{
+	struct sockaddr_storage me;
+	socklen_t ml = sizeof(me);
+
+	memset(&me, 0, sizeof(me));
+	return getsockname(fd, (struct sockaddr *)&me, &ml) == 0 && ml == len &&
+	       !memcmp(&me, peer, ml);
+}
+
+/* How the connect to address i ended: 0 or -errno. */
+static int outcome(const struct handshake *hs, unsigned i, int fd)
+{
+	int err = 0;
+	socklen_t len = sizeof(err);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &err, &len))
+		return -errno;
+	if (err == 0 && met_itself(fd, &hs->addr[i], hs->addr_len[i]))
+		err = ECONNREFUSED;
+	return -err;
+}
+
+static void connected(struct tcp_conn *c)
+{
+	c->state = CONN_REPLY;
+	watch_timer(&c->watch, time_left(c->hs));
+	handshake_send_request(c);
+}
+
+/* On one host it is connected at once: then the engine need not be asked. */
+static bool is_over(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLOUT };
+
+	return poll(&p, 1, 0) == 1;
+}
+
 /* Begin with one address; -errno: no socket could be had, or it failed at once. */
 static int start(struct tcp_conn *c, unsigned i)
 {
 	struct handshake *hs = c->hs;
+	bool over = false;
 	int fd, err, left;
 
 	fd = socket(hs->addr[i].ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -128,8 +169,12 @@ static int start(struct tcp_conn *c, unsigned i)
 	conn_socket_options(fd);
 	err = connect(fd, (struct sockaddr *)&hs->addr[i], hs->addr_len[i]) ? errno : 0;
 	err = err == EINPROGRESS || err == EINTR ? 0 : -err;
+	if (err == 0) {
+		over = is_over(fd);
+		err = over ? outcome(hs, i, fd) : 0;
+	}
 	if (err == 0)
-		err = watch_attach(&c->watch, fd, EPOLLOUT);
+		err = watch_attach(&c->watch, fd, over ? EPOLLIN : EPOLLOUT);
 	if (err) {
 		close(fd);
 		return err;
@@ -137,6 +182,10 @@ static int start(struct tcp_conn *c, unsigned i)
 	c->fd = fd;
 	c->state = CONN_TCP;
 	conn_set_name(c, (struct sockaddr *)&hs->addr[i], hs->addr_len[i]);
+	if (over) {
+		connected(c);
+		return 0;
+	}
 	left = time_left(hs);
 	watch_timer(&c->watch, left < 0 ? -1 : left / (int)(hs->n_addrs - i));
 	return 0;
@@ -167,35 +216,14 @@ static void failed(struct tcp_conn *c, int err)
 	conn_dead(c, event_of(c->hs->last_error));
 }
 
-/* On one host a connect to a free port may by chance meet itself. */
-static bool met_itself(int fd)
-{
-	struct sockaddr_storage me, peer;
-	socklen_t ml = sizeof(me), pl = sizeof(peer);
-
-	memset(&me, 0, sizeof(me));
-	memset(&peer, 0, sizeof(peer));
-	return getsockname(fd, (struct sockaddr *)&me, &ml) == 0 &&
-	       getpeername(fd, (struct sockaddr *)&peer, &pl) == 0 && ml == pl &&
-	       !memcmp(&me, &peer, ml);
-}
-
 void connect_serve(struct tcp_conn *c)
 {
-	int err = 0;
-	socklen_t len = sizeof(err);
+	int err = outcome(c->hs, c->hs->next_addr - 1, c->fd);
 
-	if (getsockopt(c->fd, SOL_SOCKET, SO_ERROR, &err, &len))
-		err = errno;
-	if (err == 0 && met_itself(c->fd))
-		err = ECONNREFUSED;
-	if (err) {
-		failed(c, err);
-		return;
-	}
-	c->state = CONN_REPLY;
-	watch_timer(&c->watch, time_left(c->hs));
-	handshake_send_request(c);
+	if (err)
+		failed(c, -err);
+	else
+		connected(c);
 }
 
 void connect_timer(struct tcp_conn *c)

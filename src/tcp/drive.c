@@ -140,7 +140,10 @@ static void drive_wait(struct cq_driver *d, struct tcp_channel *ch)
 	while (c->state == CONN_OPEN && !c->rx.full && !channel_told_me(ch)) {
 		fds[1].fd = c->fd;
 		fds[1].events = (short)(POLLIN | (c->tx.blocked ? POLLOUT : 0));
-		conn_unlock(c);
+		if (conn_unlock(c)) { /* which may have been what is waited for */
+			conn_lock(c);
+			continue;
+		}
 		poll(fds, 2, -1);
 		conn_lock(c);
 		if (fds[0].revents)
@@ -153,6 +156,51 @@ static void drive_wait(struct cq_driver *d, struct tcp_channel *ch)
 	c->waiting--;
 	conn_update_watch(c);
 	conn_unlock(c);
+}
+
+/* Not while TCP connects: then another address may take the place of this socket. */
+static bool to_be_attended(const struct tcp_conn *c)
+{
+	return c->n_events == 0 && c->state > CONN_TCP && c->fd >= 0 && c->state != CONN_TERM &&
+	       !c->rx.full && !(c->state == CONN_OPEN && (c->waiting > 0 || c->polled));
+}
+
+/* Lock held. */
+static void attend_socket(struct tcp_conn *c, short revents)
+{
+	if (revents & POLLOUT)
+		c->tx.blocked = false;
+	c->direct = true;
+	if (revents && c->fd >= 0)
+		serve_socket(c, (uint32_t)revents);
+	conn_progress(c);
+	c->direct = false;
+}
+
+bool drive_events(struct tcp_conn *c, enum rpma_conn_event *event)
+{
+	struct pollfd fds[] = { { .fd = c->notify.fd, .events = POLLIN }, { 0 } };
+	bool found;
+
+	conn_lock(c);
+	c->attending++;
+	conn_update_watch(c);
+	while (to_be_attended(c)) {
+		fds[1].fd = c->fd;
+		fds[1].events = (short)(POLLIN | (c->tx.blocked ? POLLOUT : 0));
+		conn_unlock(c);
+		poll(fds, 2, -1);
+		conn_lock(c);
+		if (fds[0].revents)
+			break;
+		attend_socket(c, fds[1].revents);
+	}
+	found = c->untold && conn_take_event(c, event);
+	c->untold = false;
+	c->attending--;
+	conn_update_watch(c);
+	conn_unlock(c);
+	return found;
 }
 
 void drive_init(struct tcp_conn *c)

@@ -26,6 +26,7 @@ enum {
 	EPOLL_BATCH = 64,
 	WHEEL_SLOTS = 512,
 	WHEEL_TICK_MS = 2,
+	LAZY_MS = 500,
 };
 
 struct slot {
@@ -46,6 +47,7 @@ struct engine {
 	struct watch *running; /* being called now */
 	pthread_t runner;      /* by this thread */
 	bool asleep;	       /* in epoll_wait, or about to be: kicks must wake */
+	int64_t wakes;	       /* then: it wakes by itself at this time */
 	struct list ready;
 	struct slot *slots;
 	uint32_t n_slots;
@@ -54,6 +56,7 @@ struct engine {
 	unsigned n_timers;
 	int64_t wheel_time; /* all deadlines up to here have been served */
 	int64_t soonest;    /* no timer runs out before */
+	int64_t last_timer; /* when one was set */
 };
 
 int64_t engine_now(void)
@@ -156,22 +159,30 @@ static void timers_serve(struct engine *e, int64_t now)
 		timers_serve_slot(e, wheel_slot(e, t * WHEEL_TICK_MS), now);
 }
 
-/* How long epoll_wait may sleep: to the next slot of the wheel in use. */
+/*
+ * How long epoll_wait may sleep: to the next slot of the wheel in use. Timers that
+ * come and go, as each start-up of a connection has some, should not wake the engine
+ * to be told of each: for a while after the last one it does not sleep for ever.
+ */
 static int timers_wait(struct engine *e, int limit_ms)
 {
-	int64_t now, ms;
+	int64_t now = engine_now(), ms;
 
-	if (e->n_timers == 0)
-		return limit_ms;
-	now = engine_now();
-	if (e->soonest <= now) {
+	if (e->n_timers == 0) {
+		ms = now - e->last_timer < LAZY_MS ? LAZY_MS : -1;
+	} else if (e->soonest <= now) {
 		for (ms = 0; ms < WHEEL_SLOTS * WHEEL_TICK_MS; ms += WHEEL_TICK_MS)
 			if (!list_empty(wheel_slot(e, now + ms)))
 				break;
 		e->soonest = now + (ms ? ms : 1);
+		ms = e->soonest - now;
+	} else {
+		ms = e->soonest - now;
 	}
-	ms = e->soonest - now;
-	return limit_ms >= 0 && limit_ms < ms ? limit_ms : (int)ms;
+	if (ms < 0 || (limit_ms >= 0 && limit_ms < ms))
+		ms = limit_ms;
+	e->wakes = ms < 0 ? INT64_MAX : now + ms;
+	return (int)ms;
 }
 
 /* ---- the step ----------------------------------------------------------------- */
@@ -336,6 +347,8 @@ void watch_add(struct engine *e, struct watch *w, watch_fn *fn)
 	list_init(&w->ready);
 }
 
+/* The calls of epoll are made without the lock: the engine's thread, which they may
+ * wake, is to find it free. */
 int watch_attach(struct watch *w, int fd, uint32_t events)
 {
 	struct epoll_event ev = { .events = events };
@@ -344,36 +357,40 @@ int watch_attach(struct watch *w, int fd, uint32_t events)
 
 	pthread_mutex_lock(&e->lock);
 	err = slot_take(e, w, &w->slot);
-	ev.data.u64 = w->slot;
-	if (err == 0 && epoll_ctl(e->epfd, EPOLL_CTL_ADD, fd, &ev)) {
-		err = -errno;
-		slot_release(e, (uint32_t)w->slot);
-	}
-	if (err == 0) {
-		w->fd = fd;
-		w->events = events;
-	}
 	pthread_mutex_unlock(&e->lock);
-	return err;
+	if (err)
+		return err;
+	ev.data.u64 = w->slot;
+	if (epoll_ctl(e->epfd, EPOLL_CTL_ADD, fd, &ev)) {
+		err = -errno;
+		pthread_mutex_lock(&e->lock);
+		slot_release(e, (uint32_t)w->slot);
+		pthread_mutex_unlock(&e->lock);
+		return err;
+	}
+	w->fd = fd;
+	w->events = events;
+	return 0;
 }
 
-static void detach(struct engine *e, struct watch *w)
+/* True: there is a slot to release. */
+static bool unwatch(struct watch *w)
 {
 	if (w->fd < 0)
-		return;
-	epoll_ctl(e->epfd, EPOLL_CTL_DEL, w->fd, NULL);
-	slot_release(e, (uint32_t)w->slot);
+		return false;
+	epoll_ctl(w->engine->epfd, EPOLL_CTL_DEL, w->fd, NULL);
 	w->fd = -1;
+	return true;
 }
 
 void watch_detach(struct watch *w)
 {
 	struct engine *e = w->engine;
 
-	if (e == NULL)
+	if (e == NULL || !unwatch(w))
 		return;
 	pthread_mutex_lock(&e->lock);
-	detach(e, w);
+	slot_release(e, (uint32_t)w->slot);
 	w->pending &= WATCH_TIMER | WATCH_KICK;
 	pthread_mutex_unlock(&e->lock);
 }
@@ -398,14 +415,14 @@ void watch_timer(struct watch *w, int delay_ms)
 	pthread_mutex_lock(&e->lock);
 	timer_unset(e, w);
 	if (delay_ms >= 0) {
-		w->deadline = engine_now() + delay_ms;
+		e->last_timer = engine_now();
+		w->deadline = e->last_timer + delay_ms;
 		list_add_tail(wheel_slot(e, w->deadline + WHEEL_TICK_MS - 1), &w->timer);
 		e->n_timers++;
-		if (e->n_timers == 1 || w->deadline < e->soonest) {
+		if (e->n_timers == 1 || w->deadline < e->soonest)
 			e->soonest = w->deadline;
-			if (e->asleep)
-				engine_wake(e);
-		}
+		if (e->asleep && w->deadline < e->wakes)
+			engine_wake(e);
 	}
 	pthread_mutex_unlock(&e->lock);
 }
@@ -426,11 +443,14 @@ void watch_kick(struct watch *w)
 void watch_del(struct watch *w)
 {
 	struct engine *e = w->engine;
+	bool watched;
 
 	if (e == NULL)
 		return;
+	watched = unwatch(w);
 	pthread_mutex_lock(&e->lock);
-	detach(e, w);
+	if (watched)
+		slot_release(e, (uint32_t)w->slot);
 	timer_unset(e, w);
 	list_del(&w->ready);
 	while (e->running == w && !pthread_equal(e->runner, pthread_self()))

@@ -2,17 +2,7 @@
 /* Copyright 2026, the librpma authors */
 
 /*
- * listener.c -- endpoints: accept, keep strangers out, queue requests; see conn.h
- *
- * A connection that was accepted is half open, a stranger, until its MPA request
- * is whole; then it is pending until the application takes it. Strangers are few
- * (RPMA_TCP_HALF_OPEN), have little memory and little time; one too many drops
- * the oldest, so that a flood of them does not keep real clients out.
- *
- * Lock: listener->lock, for the two lists; taken under nothing, before the
- * engine's and the notify's. Whoever takes a half-open connection out of the list
- * owns it; from the list of strangers to that of the pending it goes in one step,
- * so that listener_destroy() finds it in one of them, or sees that it is leaving.
+ * listener.c -- endpoints, their doors and their strangers; see listener.h
  */
 
 #include <errno.h>
@@ -23,8 +13,8 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "tcp/conn.h"
 #include "tcp/env.h"
+#include "tcp/listener.h"
 #include "tcp/pd.h"
 
 enum {
@@ -33,37 +23,36 @@ enum {
 	BACKLOG = 4096, /* the system may lower it */
 };
 
-/* A host name may stand for several addresses; we listen on all of them. */
-struct door {
-	struct tcp_listener *listener;
-	struct watch watch;
-	int fd;
-};
-
-struct tcp_listener {
-	struct rp_listener base;
-	struct notify notify; /* counts pending */
-	struct door doors[CONN_ADDRS];
-	unsigned n_doors;
-	pthread_mutex_t lock;
-	struct list half_open; /* oldest first; tcp_conn.node */
-	struct list pending;
-	unsigned n_half_open;
-	unsigned n_pending;
-	bool leaving;	     /* the engine is destroying one taken out */
-	pthread_cond_t left; /* ... and is done */
-};
-
 /* ---- strangers ------------------------------------------------------------------ */
 
-/* l->lock held. False: it is not in the list any more, somebody else has it. */
-static bool half_open_take(struct tcp_listener *l, struct tcp_conn *c)
+bool half_open_take(struct tcp_listener *l, struct tcp_conn *c)
 {
 	bool mine = !list_empty(&c->node);
 
 	list_del(&c->node);
 	l->n_half_open -= mine;
+	if (l->guest == c) {
+		l->guest = NULL;
+		notify_post(&l->notify); /* its socket is to be watched no more */
+	}
 	return mine;
+}
+
+/* The engine's: l->lock held. */
+static void half_open_watch(struct tcp_conn *c)
+{
+	int64_t left = c->hs->deadline - engine_now();
+
+	if (watch_attach(&c->watch, c->fd, EPOLLIN))
+		left = 0;
+	watch_timer(&c->watch, left > 0 ? (int)left : 0);
+}
+
+void half_open_return(struct tcp_listener *l, struct tcp_conn *c)
+{
+	list_add_tail(&l->half_open, &c->node);
+	l->n_half_open++;
+	half_open_watch(c);
 }
 
 /* l->lock held. The request is whole: the application's turn. */
@@ -78,7 +67,7 @@ static void make_pending(struct tcp_listener *l, struct tcp_conn *c)
 	notify_post(&l->notify);
 }
 
-static void half_open_drop(struct tcp_listener *l, struct tcp_conn *c, int why)
+void turn_away(struct tcp_conn *c, int why)
 {
 	if (why < 0)
 		rp_log_info("%s is no client of ours: %s", c->name, RP_STRERROR(-why));
@@ -86,6 +75,11 @@ static void half_open_drop(struct tcp_listener *l, struct tcp_conn *c, int why)
 		rp_log_warning(
 			"too many requests wait for the application, %s is refused", c->name);
 	conn_destroy(&c->base);
+}
+
+static void half_open_drop(struct tcp_listener *l, struct tcp_conn *c, int why)
+{
+	turn_away(c, why);
 	pthread_mutex_lock(&l->lock);
 	l->leaving = false;
 	pthread_cond_signal(&l->left);
@@ -119,18 +113,22 @@ static void half_open_serve(struct watch *w, uint32_t events)
 
 static void drop_oldest(struct tcp_listener *l)
 {
-	struct list *node = NULL;
+	struct tcp_conn *c = NULL;
 
 	pthread_mutex_lock(&l->lock);
-	if (l->n_half_open >= tcp_env()->half_open)
-		node = list_pop(&l->half_open);
-	l->n_half_open -= node != NULL;
+	if (l->n_half_open >= tcp_env()->half_open) {
+		c = container_of(l->half_open.next, struct tcp_conn, node);
+		half_open_take(l, c);
+	}
 	pthread_mutex_unlock(&l->lock);
-	if (node != NULL)
-		conn_destroy(&container_of(node, struct tcp_conn, node)->base);
+	if (c != NULL)
+		conn_destroy(&c->base);
 }
 
-static void admit(struct tcp_listener *l, int fd, const struct sockaddr *sa, socklen_t len)
+/* Admitted by a thread that attends it is its guest; the guest before goes to the
+ * engine. */
+static void admit(
+	struct tcp_listener *l, int fd, const struct sockaddr *sa, socklen_t len, bool attended)
 {
 	struct tcp_conn *c;
 
@@ -141,49 +139,76 @@ static void admit(struct tcp_listener *l, int fd, const struct sockaddr *sa, soc
 	conn_set_name(c, sa, len);
 	c->fd = fd;
 	c->listener = l;
+	c->hs->deadline = engine_now() + tcp_env()->handshake_ms;
 	drop_oldest(l);
 	pthread_mutex_lock(&l->lock);
 	list_add_tail(&l->half_open, &c->node);
 	l->n_half_open++;
+	if (attended && l->guest != NULL)
+		half_open_watch(l->guest);
+	if (attended) {
+		l->guest = c;
+		watch_timer(&c->watch, tcp_env()->handshake_ms);
+	} else {
+		half_open_watch(c);
+	}
 	pthread_mutex_unlock(&l->lock);
-	watch_timer(&c->watch, tcp_env()->handshake_ms);
-	if (watch_attach(&c->watch, fd, EPOLLIN))
-		watch_timer(&c->watch, 0);
 }
 
 /* ---- accepting ---------------------------------------------------------------------- */
 
-static bool out_of_resources(int err)
+bool out_of_resources(int err)
 {
 	return err == EMFILE || err == ENFILE || err == ENOBUFS || err == ENOMEM;
+}
+
+int door_accept(struct door *d, bool attended)
+{
+	struct sockaddr_storage sa;
+	socklen_t len = sizeof(sa);
+	int fd = accept4(d->fd, (struct sockaddr *)&sa, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+	if (fd < 0)
+		return errno;
+	admit(d->listener, fd, (struct sockaddr *)&sa, len, attended);
+	return 0;
+}
+
+/* The client stays in the system's queue; we try again. */
+void door_rest(struct door *d, int err)
+{
+	rp_log_error("cannot accept a connection: %s", RP_STRERROR(err));
+	pthread_mutex_lock(&d->listener->lock);
+	watch_detach(&d->watch);
+	watch_timer(&d->watch, RETRY_MS);
+	pthread_mutex_unlock(&d->listener->lock);
+}
+
+static bool door_reopen(struct door *d)
+{
+	struct tcp_listener *l = d->listener;
+	int err;
+
+	pthread_mutex_lock(&l->lock);
+	err = watch_attach(&d->watch, d->fd, l->attended ? 0 : EPOLLIN);
+	pthread_mutex_unlock(&l->lock);
+	if (err)
+		watch_timer(&d->watch, RETRY_MS);
+	return err == 0;
 }
 
 static void door_serve(struct watch *w, uint32_t events)
 {
 	struct door *d = container_of(w, struct door, watch);
-	struct sockaddr_storage sa;
-	socklen_t len;
-	int fd, err;
+	int err;
 
-	if ((events & WATCH_TIMER) && watch_attach(w, d->fd, EPOLLIN)) {
-		watch_timer(w, RETRY_MS);
+	if ((events & WATCH_TIMER) && !door_reopen(d))
 		return;
-	}
 	for (int i = 0; i < ACCEPTS; i++) {
-		len = sizeof(sa);
-		fd = accept4(d->fd, (struct sockaddr *)&sa, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
-		if (fd >= 0) {
-			admit(d->listener, fd, (struct sockaddr *)&sa, len);
-			continue;
-		}
-		err = errno;
-		if (out_of_resources(err)) {
-			/* The client stays in the system's queue; we try again. */
-			rp_log_error("cannot accept a connection: %s", RP_STRERROR(err));
-			watch_detach(w);
-			watch_timer(w, RETRY_MS);
-		}
-		if (err != ECONNABORTED && err != EINTR)
+		err = door_accept(d, false);
+		if (out_of_resources(err))
+			door_rest(d, err);
+		if (err != 0 && err != ECONNABORTED && err != EINTR)
 			return;
 	}
 }
@@ -316,13 +341,15 @@ int listener_next(struct rp_listener *base, struct rp_conn **conn)
 
 	if (err)
 		return err;
-	do {
+	if (notify_blocks(&l->notify))
+		c = attend_doors(l);
+	while (err == 0 && c == NULL) {
 		err = notify_wait(&l->notify);
 		if (err == 0)
 			c = pop(l, &l->pending, &l->n_pending);
-	} while (err == 0 && c == NULL);
+	}
 	notify_leave(&l->notify);
-	if (err)
+	if (c == NULL)
 		return err;
 	c->listener = NULL;
 	*conn = &c->base;
@@ -342,6 +369,7 @@ int listener_destroy(struct rp_listener *base)
 	struct tcp_listener *l = container_of(base, struct tcp_listener, base);
 	struct tcp_conn *c;
 
+	attend_stop(l);
 	for (unsigned i = 0; i < l->n_doors; i++) {
 		watch_del(&l->doors[i].watch);
 		close(l->doors[i].fd);

@@ -6,6 +6,7 @@
  */
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdint.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -55,6 +56,13 @@ void notify_leave(struct notify *n)
 	if (--n->waiters == 0 && n->closing)
 		pthread_cond_signal(&n->left);
 	pthread_mutex_unlock(&n->lock);
+}
+
+bool notify_blocks(const struct notify *n)
+{
+	int flags = fcntl(n->fd, F_GETFL);
+
+	return flags >= 0 && !(flags & O_NONBLOCK);
 }
 
 static bool notify_closing(struct notify *n)

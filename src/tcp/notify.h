@@ -35,6 +35,7 @@ void notify_post(struct notify *n);
 int notify_enter(struct notify *n); /* -ECANCELED: it is being closed */
 /* 0: one post consumed; -EAGAIN: none, and O_NONBLOCK is set; -ECANCELED. */
 int notify_wait(struct notify *n);
+bool notify_blocks(const struct notify *n); /* O_NONBLOCK is not set */
 void notify_leave(struct notify *n);
 void notify_close(struct notify *n);
 

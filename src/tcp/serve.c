@@ -71,7 +71,7 @@ static bool gone_while_paused(const struct tcp_conn *c, uint32_t events)
 	       (c->rx.full || c->state == CONN_TERM);
 }
 
-static void on_socket(struct tcp_conn *c, uint32_t events)
+void serve_socket(struct tcp_conn *c, uint32_t events)
 {
 	switch (c->state) {
 	case CONN_TCP:
@@ -93,17 +93,28 @@ static void on_socket(struct tcp_conn *c, uint32_t events)
 	}
 }
 
-void conn_serve(struct watch *w, uint32_t events)
+void serve_events(struct tcp_conn *c, uint32_t events)
 {
-	struct tcp_conn *c = container_of(w, struct tcp_conn, watch);
-
-	conn_lock(c);
 	if (events & EPOLLOUT)
 		c->tx.blocked = false;
 	if ((events & WATCH_TIMER))
 		on_timer(c);
 	if (c->fd >= 0 && (events & ~(uint32_t)WATCH_TIMER))
-		on_socket(c, events);
+		serve_socket(c, events);
 	conn_progress(c);
+}
+
+/* What it leaves a second time, to a thread that takes long, it waits for: the socket
+ * would call it again and again. */
+void conn_serve(struct watch *w, uint32_t events)
+{
+	struct tcp_conn *c = container_of(w, struct tcp_conn, watch);
+	uint32_t left = atomic_fetch_or(&c->missed, events);
+
+	if (left & events)
+		conn_lock(c);
+	else if (pthread_mutex_trylock(&c->lock))
+		return;
+	serve_events(c, atomic_exchange(&c->missed, 0));
 	conn_unlock(c);
 }
