@@ -74,7 +74,8 @@ MESSAGES = [
 
 DURABLE = [
     floor("durable", "durable {dir} {t}"),
-    rpma("durable", "durable {dir} {t}"),
+    rpma("durable", "durable {dir} 16 {t}"),
+    rpma("durable one by one", "durable {dir} 1 {t}"),
     rpma("registration", "registration {dir} 64"),
 ]
 
@@ -161,6 +162,7 @@ GOALS = [
     Goal("64-byte writes : UCX put", ("messages", "per_s"), ("ucx messages",), ">=", 5),
     Goal("64-byte writes : libfabric", ("messages", "per_s"), FABRIC_MESSAGES, ">=", 3),
     Goal("4 KiB write + persistent flush", ("durable", "per_s"), ("floor durable",), ">=", 0.9),
+    Goal("the same, one by one", ("durable one by one", "per_s"), ("floor durable",), ">=", 0.9),
     Goal("registration of 64 GiB", ("registration", "p50_ns"), (), "<=", 1e6),
     Goal("memory of that", ("registration", "each_bytes"), (), "<=", 4096),
     Goal("idle connection, initiator", ("idle", "initiator_bytes"), (), "<=", 20480),

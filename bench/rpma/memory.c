@@ -9,27 +9,38 @@
 
 enum { PAGE = 4096, PAGES = 1024 };
 
+/* A page of its own for each request under way. */
+static void post_page(
+	const struct link *l, struct rpma_mr_local *mr, char *pages, uint64_t i, unsigned depth)
+{
+	size_t from = i % depth * PAGE, to = i % PAGES * PAGE;
+
+	memset(pages + from, (int)i, PAGE);
+	must(rpma_write(l->conn, l->dst, to, mr, from, PAGE, RPMA_F_COMPLETION_ON_ERROR, NULL));
+	must(rpma_flush(l->conn, l->dst, to, PAGE, RPMA_FLUSH_TYPE_PERSISTENT,
+		RPMA_F_COMPLETION_ALWAYS, NULL));
+}
+
 void durable(char **argv)
 {
-	static char page[PAGE];
 	struct target target = target_start(TARGET_BLOCK, PAGE * PAGES, 1, argv[0]);
-	int64_t ns = ns_of(argv[1]);
+	unsigned depth = (unsigned)strtoul(argv[1], NULL, 10);
+	int64_t ns = ns_of(argv[2]);
 	struct rpma_peer *peer = peer_open();
-	struct link l = link_open(peer, target.port, 0, 0);
+	struct link l = link_open(peer, target.port, 0, 2 * depth);
+	char *pages = anonymous((size_t)depth * PAGE);
 	struct samples s = { 0 };
 	struct rpma_mr_local *mr;
+	uint64_t posted = 0;
 
-	must(rpma_mr_reg(peer, page, PAGE, RPMA_MR_USAGE_WRITE_SRC, &mr));
+	must(rpma_mr_reg(peer, pages, (size_t)depth * PAGE, RPMA_MR_USAGE_WRITE_SRC, &mr));
 	target_up(&target);
 	samples_begin(&s);
 	for (int64_t t = s.start; t < s.start + ns; t = samples_add(&s, t)) {
-		size_t at = s.count % PAGES * PAGE;
-
-		memset(page, (int)s.count, sizeof(page));
-		must(rpma_write(l.conn, l.dst, at, mr, 0, PAGE, RPMA_F_COMPLETION_ON_ERROR, NULL));
-		must(rpma_flush(l.conn, l.dst, at, PAGE, RPMA_FLUSH_TYPE_PERSISTENT,
-			RPMA_F_COMPLETION_ALWAYS, NULL));
-		link_await(&l, false);
+		while (posted < s.count + depth)
+			post_page(&l, mr, pages, posted++, depth);
+		while (!link_done(&l)) /* several may come at once, with one event */
+			must(rpma_cq_wait(l.cq));
 	}
 	samples_tell(&s);
 	target_end(&target);

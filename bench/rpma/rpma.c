@@ -13,7 +13,7 @@ int main(int argc, char **argv)
 		{ "latency", "write|read poll|block IDLE_CONNECTIONS SECONDS", 4, latency },
 		{ "stream", "poll|block SIZE DEPTH SIGNAL_EVERY CONNECTIONS THREADS SECONDS", 7,
 			stream },
-		{ "durable", "DIR SECONDS", 2, durable },
+		{ "durable", "DIR DEPTH SECONDS", 3, durable },
 		{ "registration", "DIR GIB", 2, registration },
 		{ "idle", "CONNECTIONS SECONDS", 2, idle },
 		{ "setup", "SECONDS", 1, setup },

@@ -35,6 +35,7 @@ struct worker {
 	struct flow *flows;
 	struct pollfd *fds;
 	unsigned n;
+	unsigned first; /* its turn, so that none is always the last one served */
 	int64_t ns;
 	int64_t took;
 };
@@ -103,7 +104,8 @@ static void *work(void *arg)
 		w->flows[i].posted = 0;
 	do {
 		for (unsigned i = 0; i < w->n; i++)
-			post(&w->flows[i], w);
+			post(&w->flows[(w->first + i) % w->n], w);
+		w->first++;
 		await(w);
 	} while (now_ns() < start + w->ns);
 	for (unsigned i = 0; i < w->n; i++)

@@ -8,7 +8,8 @@
  * are sampled while they are sent (tx.c); an atomic or flush is worked on when it
  * is at the head, so after all that came before it has been answered. A flush
  * that may wait for a disk is a job of persist.c; meanwhile the connection goes on
- * with everything but answers.
+ * with everything but answers. Flushes that have come behind it by the time it begins
+ * and that continue its range, as those of a log do, are done by the same job.
  */
 
 #include <errno.h>
@@ -147,6 +148,40 @@ static enum iwarp_err flush_result(struct tcp_conn *c, int result)
 	return IWARP_RDMAP_CATASTROPHIC;
 }
 
+static bool is_continued(const struct persist_job *job, const struct rdmap_flush_req *f)
+{
+	return f->to <= job->addr + job->length && f->to + f->length >= job->addr;
+}
+
+/* Can the flush q be done by the job as well? What it is to make durable is placed. */
+static bool joins(struct tcp_conn *c, const struct persist_job *job, const struct irq_entry *q)
+{
+	struct tcp_mr *mr;
+
+	if (q->opcode != RDMAP_FLUSH_REQ || !(q->flush.flags & RDMAP_FLUSH_PERSISTENT) ||
+		q->flush.length == 0 || open_flush(c, &q->flush, &mr) != IWARP_OK)
+		return false;
+	mem_close(mr);
+	return mr == job->mr && is_continued(job, &q->flush);
+}
+
+static void join_followers(struct tcp_conn *c, struct persist_job *job)
+{
+	uint32_t i = c->irq.head + 1;
+
+	for (; i != c->irq.tail && joins(c, job, irq_entry(c, i)); i++) {
+		const struct rdmap_flush_req *f = &irq_entry(c, i)->flush;
+		uint64_t end = job->addr + job->length;
+
+		if (f->to + f->length > end)
+			end = f->to + f->length;
+		if (f->to < job->addr)
+			job->addr = f->to;
+		job->length = end - job->addr;
+	}
+	c->flush_end = i;
+}
+
 /* Begin the flush at the head. *ready: it is done, or has failed. */
 static enum iwarp_err begin_flush(struct tcp_conn *c, const struct rdmap_flush_req *f, bool *ready)
 {
@@ -169,6 +204,7 @@ static enum iwarp_err begin_flush(struct tcp_conn *c, const struct rdmap_flush_r
 	job->mr = mr;
 	job->addr = f->to;
 	job->length = f->length;
+	join_followers(c, job);
 	result = persist_submit(job);
 	if (result) {
 		mem_close(mr);
@@ -186,7 +222,8 @@ static enum iwarp_err do_flush(struct tcp_conn *c, struct irq_entry *q)
 	case PERSIST_IDLE:
 		return begin_flush(c, &q->flush, &q->ready);
 	case PERSIST_DONE:
-		q->ready = true;
+		for (uint32_t i = c->irq.head; i != c->flush_end; i++)
+			irq_entry(c, i)->ready = true;
 		return flush_result(c, result);
 	default:
 		return IWARP_OK;

@@ -285,7 +285,8 @@ struct tcp_conn {
 	struct depth_ring irq;
 	struct orq_entry *orq_ring;
 	struct irq_entry *irq_ring;
-	struct persist_job flush_job; /* for the head of the irq */
+	struct persist_job flush_job; /* for the head of the irq ... */
+	uint32_t flush_end;	      /* ... and what follows it up to here */
 	struct tx tx;
 	struct rx rx;
 	struct terminate_cause cause; /* of TERM */
@@ -430,9 +431,14 @@ void answer_flush_done(struct persist_job *job);
 /* The request cannot be answered: Terminate instead. */
 void answer_fail(struct tcp_conn *c, const struct irq_entry *q, enum iwarp_err err);
 
+static inline struct irq_entry *irq_entry(const struct tcp_conn *c, uint32_t i)
+{
+	return &c->irq_ring[i & (c->depth - 1)];
+}
+
 static inline struct irq_entry *irq_head(const struct tcp_conn *c)
 {
-	return &c->irq_ring[c->irq.head & (c->depth - 1)];
+	return irq_entry(c, c->irq.head);
 }
 
 static inline struct orq_entry *orq_head(const struct tcp_conn *c)

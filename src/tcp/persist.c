@@ -23,6 +23,9 @@ enum {
 	CPU_FLUSH_MAX = 256 * 1024, /* more of it is work for a thread, too */
 };
 
+/* This thread is one of ours: what it submits, or as much, it does itself next. */
+static _Thread_local bool is_worker;
+
 /* Threads are started when all others are busy, and stay until persist_stop. */
 static struct {
 	pthread_mutex_t lock;
@@ -86,6 +89,7 @@ static void *worker(void *arg)
 	struct list *node;
 
 	(void)arg;
+	is_worker = true;
 	pthread_setname_np(pthread_self(), "rpma-persist");
 	pthread_mutex_lock(&pool.lock);
 	while (!pool.stop) {
@@ -137,14 +141,15 @@ int persist_submit(struct persist_job *job)
 	int err = 0;
 
 	pthread_mutex_lock(&pool.lock);
-	if (pool.n_queued >= pool.n_idle && pool.n_threads < THREADS_MAX)
+	if (!is_worker && pool.n_queued >= pool.n_idle && pool.n_threads < THREADS_MAX)
 		err = start_thread();
 	if (pool.n_threads > 0) {
 		err = 0;
 		job->state = PERSIST_QUEUED;
 		list_add_tail(&pool.queue, &job->node);
 		pool.n_queued++;
-		pthread_cond_signal(&pool.work);
+		if (!is_worker)
+			pthread_cond_signal(&pool.work);
 	}
 	pthread_mutex_unlock(&pool.lock);
 	return err;

@@ -23,16 +23,21 @@ static struct {
 	pthread_cond_t changed;
 	unsigned calls;
 	bool held;
-	uintptr_t addr;
+	uintptr_t addr; /* of the last call */
 	size_t len;
+	struct {
+		uintptr_t addr;
+		size_t len;
+	} call[8];
 } sync_log = { .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER };
 
 __attribute__((visibility("default"))) int msync(void *addr, size_t len, int flags)
 {
 	pthread_mutex_lock(&sync_log.lock);
-	sync_log.calls++;
 	sync_log.addr = (uintptr_t)addr;
 	sync_log.len = len;
+	sync_log.call[sync_log.calls % 8].addr = sync_log.addr;
+	sync_log.call[sync_log.calls++ % 8].len = len;
 	pthread_cond_broadcast(&sync_log.changed);
 	while (sync_log.held)
 		pthread_cond_wait(&sync_log.changed, &sync_log.lock);
@@ -134,6 +139,73 @@ static void item_087_answered_when_durable(void **state)
 	rig_close(&g);
 }
 
+static void check_call(unsigned i, const struct file *f, size_t off, size_t len)
+{
+	assert_int_equal(sync_log.call[i].addr, to_of(f->mr) + off);
+	assert_int_equal(sync_log.call[i].len, len);
+}
+
+/* Flushes that have come while another one lasts are done at once, those that
+ * continue each other; the answers go in order, and after it. */
+static void item_087_those_of_a_log_together(void **state)
+{
+	static const struct {
+		uint32_t len;
+		size_t off;
+	} flush[] = { { 10, 0 }, { 4096, 4096 }, { 4096, 8192 }, { 10, 5000 }, { 1, 40960 } };
+	struct file f;
+	struct rig g;
+
+	rig_open(&g, state, &own);
+	file_open(&f, &g);
+	hold(true);
+	for (uint32_t i = 0; i < ARRAY_LEN(flush); i++) {
+		raw_fpdu(&g.raw, FLUSH, i + 1, stag_of(f.mr), flush[i].len,
+			to_of(f.mr) + flush[i].off, PERSISTENT);
+		if (i == 0)
+			wait_for_call();
+	}
+	post_recv(&g.side, NULL, 0, CTX(1));
+	raw_fpdu(&g.raw, "41 43 00000000 00000000 00000001 00000000");
+	expect_recv(&g.side, CTX(1));
+	raw_expect_quiet(&g.raw);
+	hold(false);
+	for (uint32_t i = 0; i < ARRAY_LEN(flush); i++)
+		raw_expect_fpdu(&g.raw, FLUSH_RESP, i + 1);
+	assert_int_equal(sync_log.calls, 3);
+	check_call(0, &f, 0, 10);
+	check_call(1, &f, 4096, 8192);
+	check_call(2, &f, 40960, 1);
+	file_close(&f);
+	rig_close(&g);
+}
+
+/* One that may not be is not done with those before it, which are answered. */
+static void item_087_not_together_with_a_bad_one(void **state)
+{
+	struct file f, other;
+	struct rig g;
+
+	rig_open(&g, state, &own);
+	file_open(&f, &g);
+	file_open(&other, &g);
+	hold(true);
+	raw_fpdu(&g.raw, FLUSH, 1, stag_of(f.mr), 4096, to_of(f.mr), PERSISTENT);
+	wait_for_call();
+	raw_fpdu(&g.raw, FLUSH, 2, stag_of(f.mr), 4096, to_of(f.mr) + 4096, PERSISTENT);
+	raw_fpdu(&g.raw, FLUSH, 3, stag_of(other.mr), 4096, to_of(other.mr), PERSISTENT);
+	raw_sync(&g.raw);
+	file_close(&other); /* while it waits for its turn */
+	hold(false);
+	raw_expect_fpdu(&g.raw, FLUSH_RESP, 1);
+	raw_expect_fpdu(&g.raw, FLUSH_RESP, 2);
+	rig_ends(&g, "01 00", TERM_DDP);
+	assert_int_equal(sync_log.calls, 2);
+	check_call(1, &f, 4096, 4096);
+	file_close(&f);
+	rig_drop(&g);
+}
+
 static void item_087_more_than_agreed(void **state)
 {
 	struct file f;
@@ -207,6 +279,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		BOTH(item_087_answered_when_durable),
+		BOTH(item_087_those_of_a_log_together),
+		BOTH(item_087_not_together_with_a_bad_one),
 		BOTH(item_087_more_than_agreed),
 		BOTH(item_087_empty_flush_of_anything),
 		BOTH(item_087_flush_not_allowed),
