@@ -9,7 +9,8 @@
  * one that polls all the time reads it at every look; the engine then does not.
  *
  * That a thread polls all the time is seen by POLLS looks in a row, each within
- * POLL_GAP_NS of the one before. It is given up when it has not looked for a tick
+ * POLL_GAP_NS of the one before; likewise that it waits all the time, which spares two
+ * calls of epoll each time. It is given up when it has not looked for a tick
  * (CONN_TICK_MS): then the engine reads again.
  *
  * A program that posts several requests in a row (a write and its flush, a burst)
@@ -28,6 +29,7 @@
 enum {
 	POLLS = 8,
 	POLL_GAP_NS = 5000,
+	WAIT_GAP_NS = 100000,
 	PAIRS = 4,
 	PAIR_GAP_NS = 10000,
 	HOLD_MAX = 32,	   /* requests */
@@ -44,19 +46,20 @@ static int64_t now_ns(void)
 
 /* ---- polling ------------------------------------------------------------------- */
 
-static bool polls_all_the_time(struct tcp_conn *c)
+/* A look just made: has it become a habit? */
+static bool looks_all_the_time(struct tcp_conn *c, int64_t gap_ns)
 {
 	int64_t now;
 
 	if (c->polled)
-		return true;
+		return c->polled_lately = true;
 	now = now_ns();
-	c->polls = now - c->last_poll < POLL_GAP_NS ? c->polls + 1 : 0;
+	c->polls = now - c->last_poll < gap_ns ? c->polls + 1 : 0;
 	c->last_poll = now;
 	if (c->polls < POLLS)
 		return false;
 	c->polls = 0;
-	c->polled = true;
+	c->polled = c->polled_lately = true;
 	conn_set_timer(c);
 	return true;
 }
@@ -67,8 +70,7 @@ static void drive_poll(struct cq_driver *d)
 
 	if (pthread_mutex_trylock(&c->lock))
 		return; /* somebody else is at it */
-	if (c->state == CONN_OPEN && polls_all_the_time(c)) {
-		c->polled_lately = true;
+	if (c->state == CONN_OPEN && looks_all_the_time(c, POLL_GAP_NS)) {
 		c->tx.blocked = false; /* if the socket is still full, it says so again */
 		rx_run(c);
 		conn_progress(c);
@@ -154,6 +156,8 @@ static void drive_wait(struct cq_driver *d, struct tcp_channel *ch)
 		conn_progress(c);
 	}
 	c->waiting--;
+	if (c->state == CONN_OPEN)
+		looks_all_the_time(c, WAIT_GAP_NS);
 	conn_update_watch(c);
 	conn_unlock(c);
 }

@@ -9,11 +9,14 @@
  * the mapping was made with MAP_SYNC).
  */
 
+#include "config.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/vfs.h>
+#include <unistd.h>
 
 #include "tcp/maps.h"
 
@@ -49,6 +52,24 @@ static bool line_parse(const char *s, struct line *l)
 	return true;
 }
 
+/* Memory as it comes from the device, without a file system. */
+static bool is_dax_device(const char *path)
+{
+	return !strncmp(path, "/dev/dax", 8);
+}
+
+/* The file system of a file, or of where it was: its name may be gone. */
+static int file_system(const char *path, struct statfs *fs)
+{
+	const char *slash = strrchr(path, '/');
+	char dir[256];
+
+	if (!statfs(path, fs))
+		return 0;
+	snprintf(dir, sizeof(dir), "%.*s/", slash ? (int)(slash - path) : 0, path);
+	return statfs(dir, fs);
+}
+
 static bool in_memory_fs(const char *path)
 {
 	struct statfs fs;
@@ -56,32 +77,49 @@ static bool in_memory_fs(const char *path)
 	if (!strncmp(path, "/memfd:", 7) || !strncmp(path, "/SYSV", 5) ||
 		!strncmp(path, "/anon_hugepage", 14))
 		return true;
-	if (statfs(path, &fs))
+	if (is_dax_device(path)) /* its name is in one */
+		return false;
+	if (file_system(path, &fs))
 		return false;
 	return fs.f_type == TMPFS_MAGIC || fs.f_type == RAMFS_MAGIC ||
 	       (unsigned long)fs.f_type == HUGETLBFS_MAGIC;
 }
 
-/* True when every mapping that touches [start, end) has the "sf" flag. */
+/* True when every mapping that touches [start, end) is of a device or has the "sf"
+ * flag. */
 static bool all_synchronous(uint64_t start, uint64_t end)
 {
 	FILE *f = fopen("/proc/self/smaps", "re");
-	bool inside = false, found = false, all = true;
+	bool inside = false, device = false, found = false, all = true;
 	char buf[512];
 	struct line l;
 
 	if (f == NULL)
 		return false;
 	while (fgets(buf, sizeof(buf), f)) {
-		if (line_parse(buf, &l))
+		if (line_parse(buf, &l)) {
 			inside = l.start < end && l.end > start;
-		else if (inside && !strncmp(buf, "VmFlags:", 8)) {
+			device = is_dax_device(l.path);
+		} else if (inside && !strncmp(buf, "VmFlags:", 8)) {
 			found = true;
-			all = all && strstr(buf, " sf") != NULL;
+			all = all && (device || strstr(buf, " sf") != NULL);
 		}
 	}
 	fclose(f);
 	return found && all;
+}
+
+/* The variables of the program lie in its file's mapping. Nobody can cut that file
+ * short while it runs, so they are as safe as other private memory. */
+static bool is_program(const char *path)
+{
+	char program[256];
+	ssize_t n = readlink("/proc/self/exe", program, sizeof(program) - 1);
+
+	if (n < 0)
+		return false;
+	program[n] = '\0';
+	return !strcmp(path, program);
 }
 
 static void line_add(const struct line *l, struct maps_info *info)
@@ -92,7 +130,7 @@ static void line_add(const struct line *l, struct maps_info *info)
 
 	info->readable = info->readable && l->perms[0] == 'r';
 	info->writable = info->writable && l->perms[1] == 'w';
-	if (!file)
+	if (!file || (!shared && is_program(l->path)))
 		return;
 	info->file_backed = true;
 	memcpy(info->path, l->path, sizeof(info->path));
@@ -135,7 +173,7 @@ int maps_query(const void *addr, uint64_t length, struct maps_info *info)
 	if (err)
 		return err;
 	if (info->persist == PERSIST_MSYNC && !info->volatile_fs &&
-		(!strncmp(info->path, "/dev/dax", 8) || all_synchronous(start, start + length)))
+		all_synchronous(start, start + length))
 		info->persist = PERSIST_CPU;
 	return 0;
 }
@@ -145,7 +183,11 @@ const char *persist_kind_text(enum persist_kind kind)
 	static const char *const text[] = {
 		[PERSIST_NONE] = "none (memory without a file behind it)",
 		[PERSIST_MSYNC] = "msync",
+#ifdef RPMA_HAVE_PMEM
 		[PERSIST_CPU] = "CPU cache flush (DAX, MAP_SYNC)",
+#else
+		[PERSIST_CPU] = "msync (DAX, but built without libpmem)",
+#endif
 	};
 
 	return text[kind];

@@ -25,11 +25,13 @@
 #include "base/log.h"
 #include "tcp/conn.h"
 #include "tcp/env.h"
+#include "tcp/iwarp/crc.h"
 
 enum {
 	TX_ROOM = POOL_BUF_SIZE - (int)sizeof(struct tx_batch),
 	TX_OVERHEAD = FPDU_HDR_MAX + FPDU_TRAILER_MAX,
 	TX_IN_PLACE = 8192, /* payload from here on is not copied without CRC */
+	TX_PIECE = 8192,    /* copied, then summed while it is near */
 	TX_ROUNDS = 64,	    /* batches in one go; the engine goes on from there */
 	PROBES_MAX = 4,
 	WINDOW = 1024 * 1024,	/* see above */
@@ -135,6 +137,29 @@ static void stage_headers(struct tcp_conn *c, size_t hdr_len)
 	stage_fpdu(c, hdr_len, 0);
 }
 
+/* The payload of the headers at p. It is what was copied that is summed: the memory
+ * may change at any time. A file's is copied by the system, better at once. */
+static int copy_payload(struct tcp_conn *c, uint8_t *p, size_t hdr_len, struct tcp_mr *mr,
+	uint64_t addr, size_t len)
+{
+	size_t end = hdr_len + len, most = mr->file_backed ? len : TX_PIECE;
+	uint32_t sum = c->crc ? crc32c(0, p, hdr_len) : 0;
+
+	for (size_t at = hdr_len, n; at < end; at += n) {
+		int err;
+
+		n = end - at < most ? end - at : most;
+		err = mem_read(mr, addr + (at - hdr_len), p + at, n);
+		if (err)
+			return err;
+		if (c->crc)
+			sum = crc32c(sum, p + at, n);
+	}
+	stage(c, end + fpdu_put_end(p + end, end, sum, c->crc));
+	c->tx.any_sent = true;
+	return 0;
+}
+
 /* An FPDU of hdr_len bytes of headers at the stage and len bytes of the region. */
 static int stage_payload(
 	struct tcp_conn *c, size_t hdr_len, struct tcp_mr *mr, uint64_t addr, size_t len)
@@ -149,10 +174,8 @@ static int stage_payload(
 		c->tx.any_sent = true;
 		return 0;
 	}
-	err = mem_read(mr, addr, p + hdr_len, len);
+	err = copy_payload(c, p, hdr_len, mr, addr, len);
 	mem_close(mr);
-	if (err == 0)
-		stage_fpdu(c, hdr_len, len);
 	return err;
 }
 

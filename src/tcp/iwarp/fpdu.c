@@ -296,19 +296,23 @@ size_t fpdu_put_imm(uint8_t *p, uint32_t msn, uint64_t imm)
 	return FPDU_IMM_HDR;
 }
 
+size_t fpdu_put_end(uint8_t *t, size_t len, uint32_t sum, bool crc)
+{
+	size_t pad = -len & 3;
+
+	memset(t, 0, pad);
+	put_le32(t + pad, crc ? crc32c(sum, t, pad) : 0);
+	return pad + CRC_SIZE;
+}
+
 size_t fpdu_put_trailer(
 	uint8_t *t, const uint8_t *hdr, size_t hdr_len, const void *data, size_t data_len, bool crc)
 {
-	size_t pad = -(hdr_len + data_len) & 3;
 	uint32_t sum = 0;
 
-	memset(t, 0, pad);
-	if (crc) {
+	if (crc)
 		sum = crc32c(0, hdr, hdr_len);
-		if (data_len > 0)
-			sum = crc32c(sum, data, data_len);
-		sum = crc32c(sum, t, pad);
-	}
-	put_le32(t + pad, sum);
-	return pad + CRC_SIZE;
+	if (crc && data_len > 0)
+		sum = crc32c(sum, data, data_len);
+	return fpdu_put_end(t, hdr_len + data_len, sum, crc);
 }

@@ -186,5 +186,7 @@ size_t fpdu_put_imm(uint8_t *p, uint32_t msn, uint64_t imm);
  * crc the field is zero. */
 size_t fpdu_put_trailer(uint8_t *t, const uint8_t *hdr, size_t hdr_len, const void *data,
 	size_t data_len, bool crc);
+/* The same where sum, the CRC32c of the len bytes before t, is known. */
+size_t fpdu_put_end(uint8_t *t, size_t len, uint32_t sum, bool crc);
 
 #endif /* RPMA_IWARP_FPDU_H */
