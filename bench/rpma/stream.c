@@ -63,10 +63,10 @@ static bool reap(struct flow *f, const struct plan *p)
 
 static void sleep_at(struct worker *w)
 {
-	if (poll(w->fds, w->n, -1) < 0)
+	if (w->n > 1 && poll(w->fds, w->n, -1) < 0)
 		die("poll: %s", strerror(errno));
 	for (unsigned i = 0; i < w->n; i++) {
-		if (w->fds[i].revents)
+		if (w->n == 1 || w->fds[i].revents)
 			must(rpma_cq_wait(w->flows[i].link.cq));
 	}
 }
