@@ -15,7 +15,7 @@ UCX = "ucx"  # a series of ucx_perftest: bench/run starts both of its sides
 @dataclasses.dataclass
 class Series:
     name: str
-    command: str  # {t}: seconds, {dir}: where files go, {idle}: connections
+    command: str  # {t}: seconds ({t1}: 1 at least), {dir}: where files go, {idle}: connections
     env: dict = dataclasses.field(default_factory=dict)
     rounds: int = 0  # 0: as many as the others
 
@@ -85,8 +85,9 @@ SETUP = [
 ]
 
 MANY = [
-    rpma("flows 1", "stream block 65536 16 1 1 1 {t}"),
-    rpma("flows 64", "stream block 65536 16 1 64 1 {t}"),
+    # in less time each of the 64 would have just a few rounds of its queue
+    rpma("flows 1", "stream block 65536 16 1 1 1 {t1}"),
+    rpma("flows 64", "stream block 65536 16 1 64 1 {t1}"),
 ]
 
 IDLE = [
