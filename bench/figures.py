@@ -133,7 +133,7 @@ SWEEPS = {
 
 # Instructions of these calls are counted: {call: (what is posted, completions it finds)}
 CALLS = {call: (call, 1) for call in ("read", "write", "flush", "send", "recv", "write_with_imm",
-                                      "atomic_write")}
+                                      "send_with_imm", "atomic_write")}
 CALLS.update({"cq_get_wc": ("write", 1), "cq_get_wc (empty)": ("nothing", 0)})
 
 

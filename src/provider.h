@@ -10,7 +10,7 @@
  * verbs call, nothing below it knows struct rpma_conn.
  *
  * Rules for all ops
- * - Result: 0, or -errno (a count, or -errno, for cq_poll). The first error
+ * - Result: 0, or -errno (a count for poll). The first error
  *   wins. Providers do not log what core logs from the result; they log what
  *   the number cannot say.
  * - Out-parameters are written on success only.
@@ -22,12 +22,14 @@
  *   the object it is woken with -ECANCELED and must not be called again; the
  *   destroying op returns only after it has left.
  * - Ops may be called from any thread, on distinct objects at the same time.
- *   post_send, post_recv, srq_post_recv, cq_poll, cq_arm, channel_wait,
- *   conn_next_event and conn_disconnect may run at the same time on one object.
- *   Creating and destroying an object, and all other ops on it, are serialised
- *   by the caller.
+ *   The data path, cq_arm, channel_wait, conn_next_event and conn_disconnect may
+ *   run at the same time on one object. Creating and destroying an object, and all
+ *   other ops on it, are serialised by the caller.
  * - No lock of core is held while an op runs, and no op calls back into core
  *   (except into the log).
+ * - The data path (posting, polling) is not in the table of ops but at the objects,
+ *   because there each instruction counts, and has rules of its own: see "posting"
+ *   and struct rp_cq.
  * - Order of destruction: conn, srq before the cq and channel they use (a cq may
  *   not go while a QP uses it); everything before its pd; pd before nothing (a
  *   device is never closed).
@@ -39,6 +41,12 @@
 #ifndef RPMA_PROVIDER_H
 #define RPMA_PROVIDER_H 1
 
+#include <arpa/inet.h>
+#include <inttypes.h>
+#include <stdatomic.h>
+
+#include "base/lock.h"
+#include "base/log.h"
 #include "librpma.h"
 
 struct rp_ops;
@@ -65,6 +73,7 @@ struct rp_mr {
 	void *addr;
 	uint64_t length;
 	uint32_t rkey; /* what the descriptor carries */
+	uint32_t lkey; /* by which our own requests name it */
 };
 
 /* A completion channel: where the completion queues on it tell of completions */
@@ -73,13 +82,160 @@ struct rp_channel {
 	int fd; /* readable while an event is queued */
 };
 
+/*
+ * A completion queue. poll(source, n, wc) takes up to n (>= 1) completions, oldest
+ * first, and returns how many, or less than 0; it has the form of libibverbs, so that
+ * a device's own function can stand here. Both may change while the queue is in use
+ * by way of rp_cq_set_source().
+ *
+ * Core counts what it takes, for providers whose devices do not know by themselves when
+ * the slot of a request is free. After the first completion that failed the counts mean
+ * nothing any more.
+ */
 struct rp_cq {
 	struct rp_device *dev;
 	struct rp_channel *channel;
+	int (*_Atomic poll)(struct ibv_cq *source, int n, struct ibv_wc *wc);
+	struct ibv_cq *source;
+	atomic_uint sends; /* successful completions of requests, taken */
+	atomic_uint recvs; /* and of receives */
+	atomic_bool failed;
 };
+
+/* The new poll bears to be called with the new source only, the old one with both. */
+static inline void rp_cq_set_source(struct rp_cq *cq, struct ibv_cq *source,
+	int (*poll)(struct ibv_cq *source, int n, struct ibv_wc *wc))
+{
+	cq->source = source;
+	atomic_store_explicit(&cq->poll, poll, memory_order_release);
+}
+
+/* ---- posting ------------------------------------------------------------ */
+
+/*
+ * A request is built in place, in the queue that it is for, while the queue's lock is
+ * held; post() hands it on, releases the lock, and ends the public call: it returns 0 or
+ * what rp_send_failed() returns. So between a call of the public API and a device that
+ * takes the form of libibverbs there is one indirect call and no copy.
+ *
+ * The request is wr and what it points to. All of its fields that the opcode makes use of
+ * are written each time, and no others; num_sge is 1, or no_data of the queue. sg_list,
+ * next and no_data are the provider's to set, once. Beside the opcodes of libibverbs there
+ * are, not in all of its versions and perhaps not known to the device, these:
+ */
+#define RP_WR_FLUSH ((enum ibv_wr_opcode)0x100)	       /* only with RP_CAP_FLUSH */
+#define RP_WR_ATOMIC_WRITE ((enum ibv_wr_opcode)0x101) /* only with RP_CAP_ATOMIC_WRITE */
+
+/*
+ * Local range: [addr, addr + length) in the region of lkey. The provider judges it; a
+ * violation ends as IBV_WC_LOC_PROT_ERR completion, or as -EINVAL from the post.
+ *
+ * opcode		local range	remote_addr, rkey	length
+ * SEND			source		-			of the message
+ * RDMA_WRITE		source		destination		of the data
+ * RDMA_READ		destination	source			of the data
+ * RP_WR_FLUSH		none		range			of the remote range, in flush
+ * RP_WR_ATOMIC_WRITE	8 INLINE bytes	destination		8
+ *
+ * Flags: SIGNALED, completes also when it succeeds. FENCE, starts after all earlier reads
+ * and flushes. INLINE, the bytes are copied now and lkey is not looked at; at most 8, of
+ * a send or write.
+ *
+ * On success the request ends in exactly one way: by a completion, or silently if it
+ * succeeds and is not SIGNALED. Its slot is free when it, or a later request of the same
+ * queue, has been polled. After a failure of the connection every request ends as
+ * IBV_WC_WR_FLUSH_ERR, in order. It fails with -ENOMEM when the queue is full, with
+ * -EINVAL when it is not connected yet, or malformed.
+ */
+struct rp_sq {
+	struct lock lock;
+	int no_data;
+	int (*post)(struct rp_sq *sq);
+	struct ibv_sge sge;
+	struct ibv_send_wr wr;
+	struct {
+		uint64_t length;
+		enum rpma_flush_type type;
+	} flush;
+};
+
+/* Receives, likewise; of a connection or shared. -ENOMEM: full. -EINVAL: the connection
+ * uses an SRQ. */
+struct rp_rq {
+	struct lock lock;
+	int no_data;
+	int (*post)(struct rp_rq *rq);
+	struct ibv_sge sge;
+	struct ibv_recv_wr wr;
+};
+
+static inline void rp_sq_init(struct rp_sq *sq, int (*post)(struct rp_sq *sq), int no_data)
+{
+	sq->wr.sg_list = &sq->sge;
+	sq->no_data = no_data;
+	sq->post = post;
+}
+
+static inline void rp_rq_init(struct rp_rq *rq, int (*post)(struct rp_rq *rq), int no_data)
+{
+	rq->wr.sg_list = &rq->sge;
+	rq->no_data = no_data;
+	rq->post = post;
+}
+
+/*
+ * The same in one piece, for who keeps requests, and to tell of them. Without data lkey
+ * and addr are 0, and so is the lkey of INLINE.
+ */
+enum rp_opcode {
+	RP_OP_SEND,
+	RP_OP_WRITE,
+	RP_OP_READ,
+	RP_OP_FLUSH,
+	RP_OP_ATOMIC_WRITE,
+	RP_OP_MAX,
+};
+
+enum rp_wr_flag {
+	RP_WR_FENCE = IBV_SEND_FENCE,
+	RP_WR_SIGNALED = IBV_SEND_SIGNALED,
+	RP_WR_INLINE = IBV_SEND_INLINE,
+	RP_WR_IMM = 1 << 7, /* imm goes along, SEND and WRITE only */
+};
+
+struct rp_send_wr {
+	enum rp_opcode opcode;
+	unsigned flags; /* enum rp_wr_flag */
+	uint64_t wr_id;
+	uint64_t addr;
+	uint64_t length;
+	uint64_t remote_addr;
+	uint32_t lkey;
+	uint32_t rkey;
+	uint32_t imm; /* host byte order */
+	enum rpma_flush_type flush_type;
+};
+
+struct rp_recv_wr {
+	uint64_t wr_id;
+	uint64_t addr;
+	uint32_t length;
+	uint32_t lkey;
+};
+
+/* request.c. Need the lock. */
+void rp_sq_get(const struct rp_sq *sq, struct rp_send_wr *wr);
+void rp_rq_get(const struct rp_rq *rq, struct rp_recv_wr *wr);
+
+/* Leave a record, without the lock, and are what post() returns. err: -errno. */
+int rp_send_failed(const struct rp_send_wr *wr, int err);
+int rp_recv_failed(const struct rp_recv_wr *wr, int err);
+
+/* ---- other objects ------------------------------------------------------ */
 
 struct rp_srq {
 	struct rp_pd *pd;
+	struct rp_rq rq;
 };
 
 struct rp_listener {
@@ -108,6 +264,11 @@ struct rp_conn {
 	 * conn_destroy. Passive side: from listener_next on. Active side: from
 	 * the moment conn_next_event returns ESTABLISHED. {NULL, 0}: nothing */
 	struct rpma_conn_private_data peer_data;
+	/* What it really has of RP_CAP_FLUSH and RP_CAP_ATOMIC_WRITE; does not
+	 * change after ESTABLISHED */
+	atomic_uint caps;
+	struct rp_sq sq; /* from conn_setup_qp on */
+	struct rp_rq rq;
 };
 
 struct rp_qp_attr {
@@ -116,57 +277,6 @@ struct rp_qp_attr {
 	struct rp_srq *srq; /* or NULL */
 	uint32_t sq_size;   /* requests that can be posted and not yet polled */
 	uint32_t rq_size;   /* receives, likewise; not used with an SRQ */
-};
-
-enum rp_opcode {
-	RP_OP_SEND,
-	RP_OP_WRITE,
-	RP_OP_READ,
-	RP_OP_FLUSH,	    /* only with RP_CAP_FLUSH */
-	RP_OP_ATOMIC_WRITE, /* only with RP_CAP_ATOMIC_WRITE */
-	RP_OP_MAX,
-};
-
-enum rp_wr_flag {
-	RP_WR_SIGNALED = 1 << 0, /* completes also when it succeeds */
-	RP_WR_FENCE = 1 << 1,	 /* starts after all earlier reads and flushes */
-	RP_WR_INLINE = 1 << 2,	 /* addr/length are bytes to copy now, mr is NULL;
-				 * at most 8 bytes; SEND, WRITE, ATOMIC_WRITE */
-	RP_WR_IMM = 1 << 3,	 /* imm goes along, SEND and WRITE only */
-};
-
-/*
- * A request. Local range: [addr, addr + length) in mr; mr NULL and not INLINE:
- * no data. The provider judges the local range against the mr; a violation ends
- * as IBV_WC_LOC_PROT_ERR completion, or as -EINVAL from the post.
- *
- * opcode	local range	remote_addr, rkey	length
- * SEND		source		-			of the message
- * WRITE	source		destination		of the data
- * READ		destination	source			of the data
- * FLUSH	none		range			of the remote range (64 bit)
- * ATOMIC_WRITE	8 INLINE bytes	destination		8
- *
- * Except for FLUSH length is at most UINT32_MAX.
- */
-struct rp_send_wr {
-	enum rp_opcode opcode;
-	unsigned flags; /* enum rp_wr_flag */
-	uint64_t wr_id;
-	struct rp_mr *mr;
-	uint64_t addr;
-	uint64_t length;
-	uint64_t remote_addr;
-	uint32_t rkey;
-	uint32_t imm; /* host byte order */
-	enum rpma_flush_type flush_type;
-};
-
-struct rp_recv_wr {
-	uint64_t wr_id;
-	struct rp_mr *mr; /* NULL: no data, length is 0 */
-	uint64_t addr;
-	uint64_t length; /* at most UINT32_MAX */
 };
 
 struct rp_ops {
@@ -204,16 +314,12 @@ struct rp_ops {
 	int (*cq_destroy)(struct rp_cq *cq);
 	/* The next completion queues one event, then it is disarmed again. */
 	int (*cq_arm)(struct rp_cq *cq);
-	/* Takes up to n (>= 1) completions, oldest first; returns how many. */
-	int (*cq_poll)(struct rp_cq *cq, int n, struct ibv_wc *wc);
 
 	/* ---- shared receive queue --------------------------------------- */
 
 	int (*srq_create)(struct rp_pd *pd, uint32_t size, struct rp_srq **srq);
 	/* -EBUSY while a QP uses it; then it leaks, unusable. */
 	int (*srq_destroy)(struct rp_srq *srq);
-	/* -ENOMEM: full. */
-	int (*srq_post_recv)(struct rp_srq *srq, const struct rp_recv_wr *wr);
 
 	/* ---- connections ------------------------------------------------ */
 
@@ -247,25 +353,11 @@ struct rp_ops {
 	/* Start an orderly end. Allowed in every state after connect/accept, and
 	 * repeatedly. CLOSED comes as event when it is done. */
 	int (*conn_disconnect)(struct rp_conn *conn);
-	/* What the connection really has now of RP_CAP_FLUSH and
-	 * RP_CAP_ATOMIC_WRITE; does not change after ESTABLISHED. */
-	unsigned (*conn_caps)(struct rp_conn *conn);
 	/* Ends the connection whatever its state; BLOCKS only until accesses of
 	 * the library to the caller's memory on its behalf have ended.
 	 * Outstanding requests vanish. Completions that it has in a queue which
 	 * lives on (that of an SRQ) stay. */
 	int (*conn_destroy)(struct rp_conn *conn);
-
-	/* ---- data path: no lock of the caller, no blocking --------------- */
-
-	/* On success the request ends in exactly one way: by a completion, or
-	 * silently if it succeeds and is not SIGNALED. Its slot is free when it,
-	 * or a later request of the same queue, has been polled. After a failure
-	 * of the connection every request ends as IBV_WC_WR_FLUSH_ERR, in order.
-	 * -ENOMEM: the queue is full. -EINVAL: not connected yet, or malformed */
-	int (*post_send)(struct rp_conn *conn, const struct rp_send_wr *wr);
-	/* -ENOMEM: full. -EINVAL: the connection uses an SRQ. */
-	int (*post_recv)(struct rp_conn *conn, const struct rp_recv_wr *wr);
 };
 
 /* A provider, as src/core/providers.c lists it. */

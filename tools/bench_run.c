@@ -24,7 +24,8 @@ void bench_session(
 {
 	struct hello hello = { .role = ROLE_SESSION, .session = id };
 
-	if (link_open(session, s, &p->target, &hello, 2, 1))
+	if (link_open(session, s, &p->target, &hello,
+		    &(struct link_queues){ .sends = 2, .receives = 1 }))
 		fail("%s", session->why);
 }
 
@@ -63,6 +64,13 @@ static void check_flush(const struct bench_plan *p, const struct link *l)
 			p->target.host, mem_kind_name(l->offer.mem_kind));
 }
 
+static int first_receives(struct rpma_conn_req *req, void *load)
+{
+	struct load *l = load;
+
+	return load_receives(l, req) ? 0 : l->error;
+}
+
 static void open_client(struct run *run, struct client *c, uint64_t id)
 {
 	static const struct mem like = { .kind = MEM_DRAM };
@@ -70,11 +78,12 @@ static void open_client(struct run *run, struct client *c, uint64_t id)
 	struct hello hello = { ROLE_LOAD, p->op, p->flags, (uint32_t)p->depth, run->size, id, "",
 		{ 0 } };
 	struct load *l = &c->load;
-	unsigned receives;
+	struct link_queues q = { .sends = 2 * (unsigned)p->depth };
 	int ret;
 
 	l->spec = (struct load_spec){ p->op, run->size, (uint32_t)p->depth, p->flags, id };
-	receives = p->flags & HELLO_BOTH && op_needs_receive(p->op) ? l->spec.depth : 0;
+	if (p->flags & HELLO_BOTH && op_needs_receive(p->op))
+		q = (struct link_queues){ q.sends, l->spec.depth, first_receives, l };
 	ret = load_prepare(l, run->site, &like);
 	if (!ret)
 		ret = rpma_mr_get_descriptor(l->mr, hello.desc);
@@ -82,7 +91,7 @@ static void open_client(struct run *run, struct client *c, uint64_t id)
 		fail("cannot get %llu bytes of memory to be used: %s; see: rpma info",
 			(unsigned long long)load_arena_size(&l->spec),
 			ret <= RPMA_E_UNKNOWN ? cause(ret) : strerror(-ret));
-	if (link_open(&c->link, run->site, &p->target, &hello, 2 * l->spec.depth, receives))
+	if (link_open(&c->link, run->site, &p->target, &hello, &q))
 		fail("%s", c->link.why);
 	check_flush(p, &c->link);
 	l->conn = c->link.conn;
@@ -90,8 +99,6 @@ static void open_client(struct run *run, struct client *c, uint64_t id)
 	l->cq_fd = c->link.cq_fd;
 	l->remote = c->link.remote;
 	l->count = &run->count;
-	if (receives && !load_receives(l, NULL))
-		fail("cannot post receives: %s", cause(l->error));
 }
 
 static void close_client(struct client *c)

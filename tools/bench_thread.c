@@ -91,7 +91,8 @@ static void connect_once(struct worker *w, bool recorded)
 	uint64_t start = nanoseconds();
 	struct link link;
 
-	if (link_open(&link, run->site, &run->plan->target, &hello, 1, 0))
+	if (link_open(&link, run->site, &run->plan->target, &hello,
+		    &(struct link_queues){ .sends = 1 }))
 		fail("%s", link.why);
 	w->last = nanoseconds();
 	if (recorded)

@@ -26,6 +26,15 @@ static void broken(const struct copy *c)
 		show_size(c->durable, durable), show_size(c->size, size));
 }
 
+void copy_never_durable(const struct copy *c)
+{
+	const char *other = c->link.offer.mem_kind == MEM_DAX ? "see --direct of rpma serve"
+							      : "serve a file there";
+
+	fail("nothing becomes durable in %s over this provider: %s, or say --flush visibility",
+		mem_kind_name(c->link.offer.mem_kind), other);
+}
+
 void copy_connect(struct copy *c, struct target *t)
 {
 	const int usage = RPMA_MR_USAGE_WRITE_SRC | RPMA_MR_USAGE_READ_DST;
@@ -35,7 +44,7 @@ void copy_connect(struct copy *c, struct target *t)
 
 	c->host = t->host;
 	site_open(&c->site, t->host, RPMA_UTIL_IBV_CONTEXT_REMOTE);
-	if (link_open(&c->link, &c->site, t, &hello, COPY_SLOTS, 0))
+	if (link_open(&c->link, &c->site, t, &hello, &(struct link_queues){ .sends = COPY_SLOTS }))
 		fail("%s", c->link.why);
 	c->buf = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (c->buf == MAP_FAILED)
@@ -263,6 +272,8 @@ static void post_slot(struct copy *c, const struct copy_slot *next)
 		c->posted--;
 		return;
 	}
+	if (ret == RPMA_E_NOSUPP && s->flush)
+		copy_never_durable(c);
 	/* The first request that failed knows better. */
 	while (c->posted - 1 != c->done)
 		take(c);

@@ -75,6 +75,8 @@ struct copy {
 
 /* All of them end the program when they fail. */
 
+/* Nothing will be durable there: say why. */
+void copy_never_durable(const struct copy *c) __attribute__((noreturn));
 void copy_connect(struct copy *c, struct target *t);
 void copy_find_same(struct copy *c);
 void copy_run(struct copy *c, enum copy_what what);

@@ -139,7 +139,7 @@ void describe_memory(const char *spec)
 		tell_flush(&m);
 	printf("                     by verbs: %s\n",
 		m.kind == MEM_DAX
-			? "of the device, or a read with direct write to pmem"
+			? "of the device, or a read where serve --direct declares it enough"
 			: "none of the device; rpma put asks the server, if it has a file");
 	printf("  then survives      %s\n", mem_survives(m.kind));
 	mem_close(&m);

@@ -87,7 +87,7 @@ static void offer_region(struct guest *g, struct offer *o, const struct rpma_mr_
 		m = &g->server->mem;
 	o->has_desc = !rpma_mr_get_descriptor(mr, o->desc);
 	o->mem_kind = (uint8_t)m->kind;
-	if (m->kind == MEM_DAX)
+	if (g->server->direct)
 		o->flags |= OFFER_DIRECT;
 	if (m->kind == MEM_FILE || m->kind == MEM_TMPFS)
 		o->flags |= OFFER_CAN_SYNC;

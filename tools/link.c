@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <string.h>
@@ -17,6 +18,16 @@
 
 enum { DESK_SIZE = 4096, DESK_REPLY = 1024 };
 
+/* The completions of both queues go to one. */
+static unsigned queue_max(const struct site *s)
+{
+	struct ibv_device_attr attr;
+
+	if (s->tcp || ibv_query_device(s->device, &attr))
+		return UINT_MAX;
+	return (unsigned)(attr.max_cqe / 2 < attr.max_qp_wr ? attr.max_cqe / 2 : attr.max_qp_wr);
+}
+
 void site_open(struct site *s, const char *addr, enum rpma_util_ibv_context_type type)
 {
 	int ret = rpma_utils_get_ibv_context(addr, type, &s->device);
@@ -26,6 +37,7 @@ void site_open(struct site *s, const char *addr, enum rpma_util_ibv_context_type
 	if (ret)
 		fail("no device for %s: %s; try: rpma info %s", addr, cause(ret), addr);
 	s->tcp = strcmp(s->device->device->name, "rpma_tcp") == 0;
+	s->queue_max = queue_max(s);
 }
 
 void site_close(struct site *s)
@@ -53,12 +65,17 @@ int conn_fds(struct rpma_conn *conn, struct rpma_cq **cq, int *event_fd, int *cq
 	return ret ? ret : nonblocking(*cq_fd);
 }
 
-int make_conn_cfg(struct rpma_conn_cfg **cfg, unsigned sends, unsigned receives)
+int make_conn_cfg(
+	const struct site *s, struct rpma_conn_cfg **cfg, unsigned sends, unsigned receives)
 {
 	int ret = rpma_conn_cfg_new(cfg);
 
 	if (ret)
 		return ret;
+	if (sends > s->queue_max)
+		sends = s->queue_max;
+	if (receives > s->queue_max)
+		receives = s->queue_max;
 	rpma_conn_cfg_set_timeout(*cfg, (int)(tool.timeout * 1000));
 	rpma_conn_cfg_set_sq_size(*cfg, sends);
 	rpma_conn_cfg_set_rq_size(*cfg, receives);
@@ -81,21 +98,27 @@ static int say_why(struct link *l, const char *format, ...)
 }
 
 static int start(struct link *l, const struct site *s, const struct target *t,
-	const struct hello *h, unsigned sends, unsigned receives)
+	const struct hello *h, const struct link_queues *q)
 {
 	uint8_t buf[HELLO_SIZE];
 	struct rpma_conn_private_data data = { buf, sizeof(buf) };
 	struct rpma_conn_cfg *cfg;
 	struct rpma_conn_req *req;
-	int ret = make_conn_cfg(&cfg, sends + 1, receives + 1); /* 1: the desk's */
+	int ret = make_conn_cfg(s, &cfg, q->sends + 1, q->receives + 1); /* 1: the desk's */
 
 	if (ret)
 		return ret;
 	hello_encode(h, buf);
 	ret = rpma_conn_req_new(s->peer, t->host, t->port, cfg, &req);
 	rpma_conn_cfg_delete(&cfg);
+	if (ret)
+		return ret;
+	if (q->prepare)
+		ret = q->prepare(req, q->arg);
 	if (!ret)
 		ret = rpma_conn_req_connect(&req, &data, &l->conn);
+	else
+		rpma_conn_req_delete(&req);
 	return ret ? ret : conn_fds(l->conn, &l->cq, &l->event_fd, &l->cq_fd);
 }
 
@@ -201,15 +224,18 @@ static int open_desk(struct link *l, const struct site *s)
 }
 
 int link_open(struct link *l, const struct site *s, const struct target *t, struct hello *h,
-	unsigned sends, unsigned receives)
+	const struct link_queues *q)
 {
 	int ret;
 
 	*l = (struct link){ 0 };
 	cause(0); /* what was complained about earlier is no cause of what comes */
+	if (q->sends >= s->queue_max || q->receives >= s->queue_max)
+		return say_why(l, "%s takes %u requests at once: choose a smaller depth",
+			s->device->device->name, s->queue_max);
 	if (h->role != ROLE_LOAD)
 		gethostname(h->name, NAME_SIZE);
-	ret = start(l, s, t, h, sends, receives);
+	ret = start(l, s, t, h, q);
 	if (ret)
 		return say_why(l, "cannot connect to %s port %s: %s", t->host, t->port, cause(ret));
 	ret = await_established(l, t);

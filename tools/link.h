@@ -18,7 +18,8 @@
 struct site {
 	struct ibv_context *device;
 	struct rpma_peer *peer;
-	bool tcp; /* it is provider tcp's */
+	bool tcp;	    /* it is provider tcp's */
+	unsigned queue_max; /* how long the queues of a connection may be */
 };
 
 /* Fails with a message. */
@@ -38,9 +39,17 @@ struct link {
 	char why[512];
 };
 
-/* sends, receives: the lengths of the queues. */
+/* What the queues of a link are for. */
+struct link_queues {
+	unsigned sends; /* their lengths */
+	unsigned receives;
+	/* posts the first receives, before the server can send anything; or NULL */
+	int (*prepare)(struct rpma_conn_req *req, void *arg);
+	void *arg;
+};
+
 int link_open(struct link *l, const struct site *s, const struct target *t, struct hello *h,
-	unsigned sends, unsigned receives);
+	const struct link_queues *q);
 void link_close(struct link *l);
 
 /* Take up to n completions, waiting for the first. Returns how many; none of them
@@ -54,6 +63,8 @@ int link_ask(struct link *l, const struct request *request, struct reply *reply)
 /* Set up what both sides wait for. 0 or an error of the library. */
 int nonblocking(int fd);
 int conn_fds(struct rpma_conn *conn, struct rpma_cq **cq, int *event_fd, int *cq_fd);
-int make_conn_cfg(struct rpma_conn_cfg **cfg, unsigned sends, unsigned receives);
+/* Shorter queues where the device has no longer ones. */
+int make_conn_cfg(
+	const struct site *s, struct rpma_conn_cfg **cfg, unsigned sends, unsigned receives);
 
 #endif /* LINK_H */

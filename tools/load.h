@@ -75,7 +75,7 @@ void load_release(struct load *l);
 
 /* Each returns false when the load has ended: l->status or l->error tell. */
 
-/* Post all receives: by req, or where that is NULL by l->conn. */
+/* Post all receives, before there is a connection. */
 bool load_receives(struct load *l, struct rpma_conn_req *req);
 /* Post requests up to the depth, and to number limit. */
 bool load_post(struct load *l, uint64_t limit);

@@ -51,11 +51,18 @@ static bool in_memory(int fd)
 					    (unsigned long)fs.f_type == HUGETLBFS_MAGIC);
 }
 
+/* Persistent memory without a file system: all there, and no disk behind it. */
+static bool is_device(int fd)
+{
+	struct stat st;
+
+	return !fstat(fd, &st) && S_ISCHR(st.st_mode);
+}
+
 /* Map m->fd and find out what that is. */
 static int map_file(struct mem *m)
 {
 	int prot = PROT_READ | PROT_WRITE;
-	struct stat st;
 
 	m->kind = MEM_DAX;
 	m->ptr = mmap(NULL, m->size, prot, MAP_SHARED_VALIDATE | MAP_SYNC, m->fd, 0);
@@ -66,7 +73,7 @@ static int map_file(struct mem *m)
 		m->ptr = NULL;
 		return -errno;
 	}
-	if (fstat(m->fd, &st) || !S_ISCHR(st.st_mode))
+	if (!is_device(m->fd))
 		m->kind = in_memory(m->fd) ? MEM_TMPFS : MEM_FILE;
 	return 0;
 }
@@ -122,7 +129,7 @@ static void open_file(struct mem *m, const char *path, uint64_t size)
 	if (!m->path)
 		fail("%s: %s", path, strerror(errno));
 	m->size = size_of(m, size);
-	if (strncmp(m->path, "/dev/", 5) || in_memory(m->fd)) {
+	if (!is_device(m->fd)) {
 		err = posix_fallocate(m->fd, 0, (off_t)m->size);
 		if (err)
 			fail("cannot allocate %zu bytes of %s: %s", m->size, path, strerror(err));

@@ -81,7 +81,8 @@ static bool connect_again(void)
 {
 	struct hello hello = { .role = ROLE_PING, .size = size };
 
-	if (!connected && link_open(&connection, &site, &target, &hello, 2, 0)) {
+	if (!connected && link_open(&connection, &site, &target, &hello,
+				  &(struct link_queues){ .sends = 2 })) {
 		link_close(&connection);
 		return false;
 	}

@@ -89,7 +89,7 @@ enum offer_status {
 
 enum {
 	OFFER_CAN_SYNC = 1, /* the desk makes things durable when a flush cannot */
-	OFFER_DIRECT = 2,   /* written data is persistent once it is placed */
+	OFFER_DIRECT = 2,   /* what is placed is durable, says who serves it */
 };
 
 struct offer {

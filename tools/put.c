@@ -90,9 +90,7 @@ static void choose_flush(void)
 	if (copy.flush != FLUSH_PERSISTENT || types & RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT)
 		return;
 	if (!(copy.link.offer.flags & OFFER_CAN_SYNC))
-		fail("nothing becomes durable in %s over this provider: serve a file there, or say "
-		     "--flush visibility",
-			mem_kind_name(copy.link.offer.mem_kind));
+		copy_never_durable(&copy);
 	copy.flush = FLUSH_BY_SYNC;
 }
 

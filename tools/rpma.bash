@@ -37,7 +37,7 @@ _rpma() {
 	fi
 	case ${COMP_WORDS[1]} in
 	info) words='--mem' ;;
-	serve) words='--addr --port --mem --size --once --ready-fd --quiet' ;;
+	serve) words='--addr --port --mem --size --direct --once --ready-fd --quiet' ;;
 	put) words='--flush --verify --resume --quiet -6' ;;
 	get) words='--verify --resume --quiet -6' ;;
 	ping) words='--count --size --interval --quiet -6' ;;

@@ -29,6 +29,7 @@ static const char help[] =
 	"      --mem M          file=PATH, dram or memfd (default: dram)\n"
 	"      --size S         how much; a file grows to it, and never shrinks (default:\n"
 	"                       what the file has, else 64M)\n"
+	"      --direct         what is placed in the memory is durable: see rpma(1)\n"
 	"      --once           end when the first client has gone\n"
 	"      --ready-fd N     write the port to descriptor N when clients can come\n"
 	"  -q, --quiet          no line per client\n"
@@ -52,6 +53,7 @@ static const struct opt options[] = {
 	{ 0, "port", OPT_TEXT, &port },
 	{ 0, "mem", OPT_TEXT, &mem_spec },
 	{ 0, "size", OPT_SIZE, &size },
+	{ 0, "direct", OPT_FLAG, &server.direct },
 	{ 0, "once", OPT_FLAG, &once },
 	{ 0, "ready-fd", OPT_COUNT, &ready_fd },
 	{ 'q', "quiet", OPT_FLAG, &server.quiet },
@@ -144,7 +146,7 @@ static void admit(struct rpma_ep *ep)
 {
 	struct rpma_conn_cfg *cfg;
 	struct rpma_conn_req *req;
-	int ret = make_conn_cfg(&cfg, SEND_QUEUE, RECV_QUEUE);
+	int ret = make_conn_cfg(&server.site, &cfg, SEND_QUEUE, RECV_QUEUE);
 
 	if (!ret) {
 		ret = rpma_ep_next_conn_req(ep, cfg, &req);

@@ -50,6 +50,7 @@ struct server {
 	uint8_t desc[DESC_SIZE];
 	int stop_fd; /* readable: the server ends */
 	bool quiet;
+	bool direct; /* declared: what is placed is durable */
 	pthread_mutex_t lock;
 	pthread_cond_t gone; /* guests went down */
 	struct session *sessions;

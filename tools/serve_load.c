@@ -16,6 +16,8 @@ enum offer_status guest_load_prepare(struct guest *g)
 
 	l->spec = (struct load_spec){ h->op, h->size, h->depth, h->flags, h->session };
 	size = load_arena_size(&l->spec);
+	if (2 * h->depth > g->server->site.queue_max)
+		return OFFER_TOO_MUCH;
 	g->scratch = size;
 	if (atomic_fetch_add(&g->server->scratch, size) + size > SCRATCH_MAX || size > ARENA_MAX)
 		return OFFER_TOO_MUCH;

@@ -67,6 +67,8 @@ static int post(const struct setting *s, const char *name)
 			s->conn, s->remote, 0, SIZE, RPMA_FLUSH_TYPE_VISIBILITY, flags, NULL);
 	if (!strcmp(name, "send"))
 		return rpma_send(s->conn, s->mr, 0, SIZE, flags, NULL);
+	if (!strcmp(name, "send_with_imm"))
+		return rpma_send_with_imm(s->conn, s->mr, 0, SIZE, flags, 1, NULL);
 	if (!strcmp(name, "recv"))
 		return rpma_recv(s->conn, s->mr, 0, SIZE, NULL);
 	if (!strcmp(name, "nothing"))
@@ -91,7 +93,8 @@ int main(int argc, char **argv)
 
 	if (argc != 2)
 		die("usage: calls "
-		    "read|write|write_with_imm|atomic_write|flush|send|recv|nothing");
+		    "read|write|write_with_imm|atomic_write|flush|send|send_with_imm|recv|"
+		    "nothing");
 	s = open_setting();
 	for (int i = 0; i < TIMES; i++) {
 		must_be_zero(post(&s, argv[1]), argv[1]);

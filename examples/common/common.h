@@ -51,16 +51,23 @@ static inline void *map_source(const char *path, size_t *size)
 }
 
 /* Map a file of size bytes to have it written. The space is allocated at once: were
- * the disk full later, a store to the mapping would kill us. */
+ * the disk full later, a store to the mapping would kill us. A device of persistent
+ * memory (/dev/dax) is all there, and maps in units of 2 MiB. */
 static inline void *map_target(const char *path, size_t size)
 {
+	const size_t unit = 2 << 20;
+	struct stat st = { .st_mode = 0 };
 	int fd = open(path, O_RDWR | O_CREAT, 0666);
-	int err = fd < 0 ? errno : posix_fallocate(fd, 0, (off_t)size);
+	int err = fd < 0 || fstat(fd, &st) ? errno : 0;
 
+	if (S_ISCHR(st.st_mode))
+		size = (size + unit - 1) / unit * unit;
+	else if (!err)
+		err = posix_fallocate(fd, 0, (off_t)size);
 	if (err)
 		quit("%s: %s\n", path, strerror(err));
 	void *mem = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (mem == MAP_FAILED || fsync(fd))
+	if (mem == MAP_FAILED || (S_ISREG(st.st_mode) && fsync(fd)))
 		quit("%s: %s\n", path, strerror(errno));
 	close(fd);
 	return mem;

@@ -2,10 +2,10 @@
 /* Copyright 2026, the librpma authors */
 
 /*
- * client ADDR PORT -- write records durably, whatever happens to the connection
+ * client ADDR PORT -- write records durably, whatever happens to the server
  *
  * What a flush has not confirmed when a connection ends may be there or not. Records
- * have fixed places, so that it can simply be written again.
+ * have fixed places, so that all of it can simply be written again.
  */
 
 #include "common/steps.h"
@@ -81,7 +81,7 @@ int main(int argc, char **argv)
 			quit("client: the server does not come back\n");
 		done = conn && replay(conn, src, &durable);
 		if (conn && !done)
-			printf("client: the connection is gone\n");
+			printf("client: the connection is gone, %d records are durable\n", durable);
 		if (!conn)
 			nanosleep(&(struct timespec){ .tv_nsec = 100000000 }, NULL);
 		if (conn)

@@ -22,16 +22,10 @@
 
 #define MESSAGE_MAX 1024
 
-enum {
-	MAIN, /* to the current function */
-	AUX,  /* of these, also to stderr by the built-in one */
-	THRESHOLDS,
-};
-
 static void built_in(int level, const char *file, int line, const char *func, const char *format,
 	...) __attribute__((format(printf, 5, 6)));
 
-static _Atomic int thresholds[THRESHOLDS] = { [MAIN] = RP_LOG_WARNING, [AUX] = -1 };
+_Atomic int rp_log_thresholds[] = { [RP_LOG_MAIN] = RP_LOG_WARNING, [RP_LOG_AUX] = -1 };
 static rp_log_fn *_Atomic current = built_in;
 
 void rp_log_set_fn(rp_log_fn *fn)
@@ -41,17 +35,12 @@ void rp_log_set_fn(rp_log_fn *fn)
 
 void rp_log_set_threshold(int which, int level)
 {
-	atomic_store(&thresholds[which], level);
+	atomic_store(&rp_log_thresholds[which], level);
 }
 
 int rp_log_get_threshold(int which)
 {
-	return atomic_load(&thresholds[which]);
-}
-
-int rp_log_enabled(int level)
-{
-	return level <= atomic_load_explicit(&thresholds[MAIN], memory_order_relaxed);
+	return atomic_load(&rp_log_thresholds[which]);
 }
 
 void rp_log_emit(int level, const char *file, int line, const char *func, const char *format, ...)
@@ -128,7 +117,7 @@ static void built_in(
 	if (file)
 		format_place(place, sizeof(place), file, line, func);
 
-	if (level <= rp_log_get_threshold(AUX)) {
+	if (level <= rp_log_get_threshold(RP_LOG_AUX)) {
 		format_time(now, sizeof(now));
 		fprintf(stderr, "%s[%ld] %s%s%s", now, (long)gettid(), levels[level].tag, place,
 			message);

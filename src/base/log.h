@@ -12,6 +12,9 @@
 #ifndef RPMA_BASE_LOG_H
 #define RPMA_BASE_LOG_H 1
 
+#include <stdatomic.h>
+#include <stdbool.h>
+
 enum {
 	RP_LOG_FATAL = 0,
 	RP_LOG_ERROR = 1,
@@ -20,6 +23,14 @@ enum {
 	RP_LOG_INFO = 4,
 	RP_LOG_DEBUG = 5,
 };
+
+enum {
+	RP_LOG_MAIN, /* to the current function */
+	RP_LOG_AUX,  /* of these, also to stderr by the built-in one */
+	RP_LOG_THRESHOLDS,
+};
+
+extern _Atomic int rp_log_thresholds[RP_LOG_THRESHOLDS] __attribute__((visibility("hidden")));
 
 /* The shape of the public rpma_log_function, level as int. */
 typedef void rp_log_fn(
@@ -31,7 +42,10 @@ void rp_log_set_threshold(int which, int level);
 int rp_log_get_threshold(int which);
 
 /* True when a record of this level reaches the function. */
-int rp_log_enabled(int level);
+static inline bool rp_log_enabled(int level)
+{
+	return level <= atomic_load_explicit(&rp_log_thresholds[RP_LOG_MAIN], memory_order_relaxed);
+}
 
 void rp_log_emit(int level, const char *file, int line, const char *func, const char *format, ...)
 	__attribute__((format(printf, 5, 6)));

@@ -96,6 +96,8 @@ int core_cq_delete(struct rpma_cq *cq); /* NULL: nothing */
 int core_cq_rearm(struct rp_cq *cq);
 int core_cq_wait(struct rpma_cq *cq);
 int core_cq_get_wc(struct rpma_cq *cq, int n, struct ibv_wc *wc, int *got);
+/* The provider's accounting of a completion that is not of a request done well. */
+void core_cq_count_other(struct rp_cq *cq, const struct ibv_wc *wc);
 
 int core_channel_new(struct rp_device *dev, struct rp_channel **channel);
 int core_channel_delete(struct rp_channel *channel); /* NULL: nothing */
@@ -202,6 +204,12 @@ static inline int core_first(int ret, int next)
 static inline const struct rp_ops *core_conn_ops(const struct rpma_conn *conn)
 {
 	return conn->conn->pd->dev->ops;
+}
+
+/* enum rp_cap */
+static inline unsigned core_conn_caps(const struct rpma_conn *conn)
+{
+	return atomic_load_explicit(&conn->conn->caps, memory_order_relaxed);
 }
 
 #endif /* RPMA_CORE_CORE_H */

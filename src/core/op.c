@@ -4,113 +4,164 @@
 /*
  * op.c -- remote memory access and messages
  *
- * Each call checks its arguments, fills a request of the seam and ends in
- * post_send(), or in one of the two doors for receives. What the connection
- * cannot do itself is built here from what every provider can: a flush from a
- * read, an atomic write from an inline write.
+ * Each call checks its arguments, builds a request in the queue that it is for, see
+ * "posting" in provider.h, and ends in the queue's post(). What the connection cannot
+ * do itself is built here from what every provider can: a flush from a read, an atomic
+ * write from an inline write.
+ *
+ * A call has so little to do on its way to the device that how it is compiled is a good
+ * part of it. So the common case goes in one line down to post(), a jump, and the others
+ * are apart (..._else): requests without data, and waiting for another thread that posts
+ * at the same time, for which all arguments would have to be put aside.
  */
-
-#include <inttypes.h>
 
 #include "base/log.h"
 #include "core/core.h"
 
+#define INLINE static inline __attribute__((always_inline))
+#define APART static __attribute__((noinline))
+
 /* The part of RPMA_F_COMPLETION_ALWAYS that makes the difference. */
 #define SIGNALED (RPMA_F_COMPLETION_ALWAYS & ~RPMA_F_COMPLETION_ON_ERROR)
 
-static bool has_cap(const struct rpma_conn *conn, enum rp_cap cap)
+struct args {
+	enum ibv_wr_opcode opcode;
+	unsigned how; /* IBV_SEND_* besides SIGNALED */
+	const struct rpma_mr_local *mine;
+	size_t my_offset;
+	const struct rpma_mr_remote *theirs; /* NULL also of a message */
+	size_t their_offset;
+	size_t len;
+	int flags;
+	uint32_t imm;
+	const void *op_context;
+};
+
+/* ---- parts of a request ------------------------------------------------- */
+
+INLINE void build_head(struct rp_sq *sq, const struct args a)
 {
-	return core_conn_ops(conn)->conn_caps(conn->conn) & cap;
+	sq->wr.wr_id = (uintptr_t)a.op_context;
+	sq->wr.opcode = a.opcode;
+	sq->wr.send_flags = a.how | (a.flags & SIGNALED ? IBV_SEND_SIGNALED : 0);
+	if (a.opcode == IBV_WR_RDMA_WRITE_WITH_IMM || a.opcode == IBV_WR_SEND_WITH_IMM)
+		sq->wr.imm_data = htonl(a.imm);
 }
 
-/* Sums may wrap here: whether a range lies in the region is judged where the
+/* Sums may wrap here and below: whether a range lies in the region is judged where the
  * region is known, by the provider or by the other side. */
-static uint64_t local_addr(const struct rpma_mr_local *mr, size_t offset)
+INLINE int build_local(struct ibv_sge *sge, const struct rp_mr *mr, size_t offset, size_t len)
 {
-	return (uintptr_t)mr->mr->addr + (uint64_t)offset;
+	sge->addr = (uintptr_t)mr->addr + (uint64_t)offset;
+	sge->length = (uint32_t)len;
+	sge->lkey = mr->lkey;
+	return 1;
 }
 
-static uint64_t remote_addr(const struct rpma_mr_remote *mr, size_t offset)
+static int build_no_data(struct ibv_sge *sge, int no_data)
 {
-	return mr->addr + offset;
+	*sge = (struct ibv_sge){ 0 };
+	return no_data;
 }
 
-/* The end of all requests but receives. */
-static int post_send(
-	struct rpma_conn *conn, struct rp_send_wr *wr, int flags, const void *op_context)
+INLINE void build_remote(struct rp_sq *sq, const struct rpma_mr_remote *mr, size_t offset)
 {
-	static const char *const names[RP_OP_MAX] = {
-		[RP_OP_SEND] = "send",
-		[RP_OP_WRITE] = "write",
-		[RP_OP_READ] = "read",
-		[RP_OP_FLUSH] = "flush",
-		[RP_OP_ATOMIC_WRITE] = "atomic write",
-	};
-
-	wr->wr_id = (uintptr_t)op_context;
-	if (flags & SIGNALED)
-		wr->flags |= RP_WR_SIGNALED;
-	return core_result(CORE_CALL, core_conn_ops(conn)->post_send(conn->conn, wr),
-		"cannot post a %s of %" PRIu64 " bytes, local address 0x%" PRIx64
-		", remote address 0x%" PRIx64 ", key 0x%" PRIx32,
-		names[wr->opcode], wr->length, wr->addr, wr->remote_addr, wr->rkey);
+	sq->wr.wr.rdma.remote_addr = mr->addr + offset;
+	sq->wr.wr.rdma.rkey = mr->rkey;
 }
 
 /* ---- read, write -------------------------------------------------------- */
 
-/* Two regions, or none and no data. wr says what is done and how. */
-static int transfer(struct rpma_conn *conn, struct rp_send_wr *wr,
-	const struct rpma_mr_local *local, size_t local_offset, const struct rpma_mr_remote *remote,
-	size_t remote_offset, size_t len, int flags, const void *op_context)
+INLINE int transfer_now(struct rp_sq *sq, const struct args a)
 {
-	if (!conn || !flags || !local != !remote || len > UINT32_MAX)
+	build_head(sq, a);
+	sq->wr.num_sge = build_local(&sq->sge, a.mine->mr, a.my_offset, a.len);
+	build_remote(sq, a.theirs, a.their_offset);
+	return sq->post(sq);
+}
+
+APART int transfer_else(struct rp_sq *sq, const struct args a)
+{
+	static const struct rpma_mr_remote nowhere;
+
+	if (!a.mine != !a.theirs)
 		return RPMA_E_INVAL;
-	if (!local && (local_offset || remote_offset || len))
+	if (!a.mine && (a.my_offset || a.their_offset || a.len))
 		return RPMA_E_INVAL;
 
-	if (local) {
-		wr->mr = local->mr;
-		wr->addr = local_addr(local, local_offset);
-		wr->length = len;
-		wr->remote_addr = remote_addr(remote, remote_offset);
-		wr->rkey = remote->rkey;
-	}
-	return post_send(conn, wr, flags, op_context);
+	lock_take(&sq->lock);
+	if (a.mine)
+		return transfer_now(sq, a);
+	build_head(sq, a);
+	sq->wr.num_sge = build_no_data(&sq->sge, sq->no_data);
+	build_remote(sq, &nowhere, 0);
+	return sq->post(sq);
+}
+
+/* Two regions, or none and no data. */
+INLINE int transfer(struct rpma_conn *conn, const struct args a)
+{
+	struct rp_sq *sq;
+
+	if (!conn || !a.flags || a.len > UINT32_MAX)
+		return RPMA_E_INVAL;
+
+	sq = &conn->conn->sq;
+	if (!a.mine || !a.theirs || !lock_try(&sq->lock))
+		return transfer_else(sq, a);
+	return transfer_now(sq, a);
 }
 
 int rpma_read(struct rpma_conn *conn, struct rpma_mr_local *dst, size_t dst_offset,
 	const struct rpma_mr_remote *src, size_t src_offset, size_t len, int flags,
 	const void *op_context)
 {
-	struct rp_send_wr wr = { .opcode = RP_OP_READ };
-
-	return transfer(conn, &wr, dst, dst_offset, src, src_offset, len, flags, op_context);
+	return transfer(conn, (struct args){ IBV_WR_RDMA_READ, 0, dst, dst_offset, src, src_offset,
+				      len, flags, 0, op_context });
 }
 
 int rpma_write(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_offset,
 	const struct rpma_mr_local *src, size_t src_offset, size_t len, int flags,
 	const void *op_context)
 {
-	struct rp_send_wr wr = { .opcode = RP_OP_WRITE };
-
-	return transfer(conn, &wr, src, src_offset, dst, dst_offset, len, flags, op_context);
+	return transfer(conn, (struct args){ IBV_WR_RDMA_WRITE, 0, src, src_offset, dst, dst_offset,
+				      len, flags, 0, op_context });
 }
 
 int rpma_write_with_imm(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_offset,
 	const struct rpma_mr_local *src, size_t src_offset, size_t len, int flags, uint32_t imm,
 	const void *op_context)
 {
-	struct rp_send_wr wr = { .opcode = RP_OP_WRITE, .flags = RP_WR_IMM, .imm = imm };
-
-	return transfer(conn, &wr, src, src_offset, dst, dst_offset, len, flags, op_context);
+	return transfer(conn, (struct args){ IBV_WR_RDMA_WRITE_WITH_IMM, 0, src, src_offset, dst,
+				      dst_offset, len, flags, imm, op_context });
 }
 
 /* ---- atomic write ------------------------------------------------------- */
 
+/* From where they are, 8 bytes. */
+INLINE int inline_now(struct rp_sq *sq, const struct args a, const char *src)
+{
+	build_head(sq, a);
+	sq->wr.num_sge = 1;
+	sq->sge.addr = (uintptr_t)src;
+	sq->sge.length = 8;
+	build_remote(sq, a.theirs, a.their_offset);
+	return sq->post(sq);
+}
+
+APART int inline_else(struct rp_sq *sq, const struct args a, const char *src)
+{
+	lock_take(&sq->lock);
+	return inline_now(sq, a, src);
+}
+
 int rpma_atomic_write(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_offset,
 	const char src[8], int flags, const void *op_context)
 {
-	struct rp_send_wr wr = { .opcode = RP_OP_ATOMIC_WRITE, .flags = RP_WR_INLINE };
+	struct args a = { RP_WR_ATOMIC_WRITE, IBV_SEND_INLINE, NULL, 0, dst, dst_offset, 8, flags,
+		0, op_context };
+	struct rp_sq *sq;
+	unsigned caps;
 
 	if (!conn || !dst || !src || !flags)
 		return RPMA_E_INVAL;
@@ -118,31 +169,28 @@ int rpma_atomic_write(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t
 		return RPMA_E_INVAL;
 
 	/* A write may overtake a read, thus also the flush that is one. */
-	if (!has_cap(conn, RP_CAP_FLUSH))
-		wr.flags |= RP_WR_FENCE;
-	if (!has_cap(conn, RP_CAP_ATOMIC_WRITE)) {
-		wr.opcode = RP_OP_WRITE;
-		wr.flags |= RP_WR_FENCE;
+	caps = core_conn_caps(conn);
+	if (!(caps & RP_CAP_FLUSH))
+		a.how |= IBV_SEND_FENCE;
+	if (!(caps & RP_CAP_ATOMIC_WRITE)) {
+		a.opcode = IBV_WR_RDMA_WRITE;
+		a.how |= IBV_SEND_FENCE;
 	}
-	wr.addr = (uintptr_t)src;
-	wr.length = 8;
-	wr.remote_addr = remote_addr(dst, dst_offset);
-	wr.rkey = dst->rkey;
-	return post_send(conn, &wr, flags, op_context);
+	sq = &conn->conn->sq;
+	return lock_try(&sq->lock) ? inline_now(sq, a, src) : inline_else(sq, a, src);
 }
 
 /* Of release 0.10: from a region, which has to stay until the completion. */
 int rpma_write_atomic(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_offset,
 	const struct rpma_mr_local *src, size_t src_offset, int flags, const void *op_context)
 {
-	struct rp_send_wr wr = { .opcode = RP_OP_WRITE, .flags = RP_WR_FENCE };
-
 	if (!dst || !src)
 		return RPMA_E_INVAL;
 	if (dst_offset % RPMA_ATOMIC_WRITE_ALIGNMENT)
 		return RPMA_E_INVAL;
 
-	return transfer(conn, &wr, src, src_offset, dst, dst_offset, 8, flags, op_context);
+	return transfer(conn, (struct args){ IBV_WR_RDMA_WRITE, IBV_SEND_FENCE, src, src_offset,
+				      dst, dst_offset, 8, flags, 0, op_context });
 }
 
 /* ---- flush -------------------------------------------------------------- */
@@ -175,8 +223,8 @@ static int flush_allowed(const struct rpma_conn *conn, const struct rpma_mr_remo
  * as near as can be, none of an empty region. If the range leaves the region,
  * take the first byte outside: the other side refuses it, as it would the flush.
  */
-static void flush_by_read(const struct rpma_mr_remote *dst, uint64_t offset, uint64_t len,
-	const struct core_sink *sink, struct rp_send_wr *wr)
+INLINE void build_flush_by_read(struct rp_sq *sq, const struct rpma_mr_remote *dst, uint64_t offset,
+	uint64_t len, const struct core_sink *sink)
 {
 	uint64_t n = dst->size < CORE_SINK_SIZE ? dst->size : CORE_SINK_SIZE;
 
@@ -188,19 +236,16 @@ static void flush_by_read(const struct rpma_mr_remote *dst, uint64_t offset, uin
 		offset = dst->size - n;
 	}
 
-	wr->opcode = RP_OP_READ;
-	if (n) {
-		wr->mr = sink->mr;
-		wr->addr = (uintptr_t)sink->page;
-	}
-	wr->length = n;
-	wr->remote_addr = remote_addr(dst, offset);
+	sq->wr.num_sge =
+		n ? build_local(&sq->sge, sink->mr, 0, n) : build_no_data(&sq->sge, sq->no_data);
+	build_remote(sq, dst, offset);
 }
 
 int rpma_flush(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_offset, size_t len,
 	enum rpma_flush_type type, int flags, const void *op_context)
 {
-	struct rp_send_wr wr = { 0 };
+	struct args a = { .opcode = IBV_WR_RDMA_READ, .flags = flags, .op_context = op_context };
+	struct rp_sq *sq;
 	bool native;
 	int ret;
 
@@ -208,117 +253,129 @@ int rpma_flush(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_of
 		return RPMA_E_INVAL;
 	if (type != RPMA_FLUSH_TYPE_PERSISTENT && type != RPMA_FLUSH_TYPE_VISIBILITY)
 		return RPMA_E_INVAL;
-	native = has_cap(conn, RP_CAP_FLUSH);
+	native = core_conn_caps(conn) & RP_CAP_FLUSH;
 	ret = flush_allowed(conn, dst, type, native);
 	if (ret)
 		return ret;
 
-	wr.rkey = dst->rkey;
+	sq = &conn->conn->sq;
+	lock_take(&sq->lock);
 	if (native) {
-		wr.opcode = RP_OP_FLUSH;
-		wr.flush_type = type;
-		wr.length = len;
-		wr.remote_addr = remote_addr(dst, dst_offset);
+		a.opcode = RP_WR_FLUSH;
+		sq->flush.length = len;
+		sq->flush.type = type;
+		build_remote(sq, dst, dst_offset);
 	} else {
-		flush_by_read(dst, dst_offset, len, conn->sink, &wr);
+		build_flush_by_read(sq, dst, dst_offset, len, conn->sink);
 	}
-	return post_send(conn, &wr, flags, op_context);
+	build_head(sq, a);
+	return sq->post(sq);
 }
 
 /* ---- messages ----------------------------------------------------------- */
 
-/* No region: no data. */
-static bool message_valid(const struct rpma_mr_local *mr, size_t offset, size_t len)
+INLINE int message_now(struct rp_sq *sq, const struct args a)
 {
-	return len <= UINT32_MAX && (mr || (!offset && !len));
+	build_head(sq, a);
+	sq->wr.num_sge = build_local(&sq->sge, a.mine->mr, a.my_offset, a.len);
+	return sq->post(sq);
 }
 
-static int send_message(struct rpma_conn *conn, struct rp_send_wr *wr,
-	const struct rpma_mr_local *src, size_t offset, size_t len, int flags,
-	const void *op_context)
+APART int message_else(struct rp_sq *sq, const struct args a)
 {
-	if (!conn || !flags || !message_valid(src, offset, len))
+	if (!a.mine && (a.my_offset || a.len))
 		return RPMA_E_INVAL;
 
-	if (src) {
-		wr->mr = src->mr;
-		wr->addr = local_addr(src, offset);
-		wr->length = len;
-	}
-	return post_send(conn, wr, flags, op_context);
+	lock_take(&sq->lock);
+	if (a.mine)
+		return message_now(sq, a);
+	build_head(sq, a);
+	sq->wr.num_sge = build_no_data(&sq->sge, sq->no_data);
+	return sq->post(sq);
+}
+
+/* No region: no data. */
+INLINE int message(struct rpma_conn *conn, const struct args a)
+{
+	struct rp_sq *sq;
+
+	if (!conn || !a.flags || a.len > UINT32_MAX)
+		return RPMA_E_INVAL;
+
+	sq = &conn->conn->sq;
+	return a.mine && lock_try(&sq->lock) ? message_now(sq, a) : message_else(sq, a);
 }
 
 int rpma_send(struct rpma_conn *conn, const struct rpma_mr_local *src, size_t offset, size_t len,
 	int flags, const void *op_context)
 {
-	struct rp_send_wr wr = { .opcode = RP_OP_SEND };
-
-	return send_message(conn, &wr, src, offset, len, flags, op_context);
+	return message(conn,
+		(struct args){ IBV_WR_SEND, 0, src, offset, NULL, 0, len, flags, 0, op_context });
 }
 
 int rpma_send_with_imm(struct rpma_conn *conn, const struct rpma_mr_local *src, size_t offset,
 	size_t len, int flags, uint32_t imm, const void *op_context)
 {
-	struct rp_send_wr wr = { .opcode = RP_OP_SEND, .flags = RP_WR_IMM, .imm = imm };
-
-	return send_message(conn, &wr, src, offset, len, flags, op_context);
+	return message(conn, (struct args){ IBV_WR_SEND_WITH_IMM, 0, src, offset, NULL, 0, len,
+				     flags, imm, op_context });
 }
 
 /* ---- receives ----------------------------------------------------------- */
 
-static struct rp_recv_wr recv_wr(
-	const struct rpma_mr_local *dst, size_t offset, size_t len, const void *op_context)
+INLINE int receive_now(struct rp_rq *rq, const struct rpma_mr_local *dst, size_t offset, size_t len,
+	const void *op_context)
 {
-	struct rp_recv_wr wr = { .wr_id = (uintptr_t)op_context };
-
-	if (dst) {
-		wr.mr = dst->mr;
-		wr.addr = local_addr(dst, offset);
-		wr.length = len;
-	}
-	return wr;
+	rq->wr.wr_id = (uintptr_t)op_context;
+	rq->wr.num_sge = build_local(&rq->sge, dst->mr, offset, len);
+	return rq->post(rq);
 }
 
-static int recv_result(int rc, const struct rp_recv_wr *wr)
+APART int receive_else(struct rp_rq *rq, const struct rpma_mr_local *dst, size_t offset, size_t len,
+	const void *op_context)
 {
-	return core_result(CORE_CALL, rc,
-		"cannot post a receive of %" PRIu64 " bytes, address 0x%" PRIx64, wr->length,
-		wr->addr);
+	if (!dst && (offset || len))
+		return RPMA_E_INVAL;
+
+	lock_take(&rq->lock);
+	if (dst)
+		return receive_now(rq, dst, offset, len, op_context);
+	rq->wr.wr_id = (uintptr_t)op_context;
+	rq->wr.num_sge = build_no_data(&rq->sge, rq->no_data);
+	return rq->post(rq);
+}
+
+/* Likewise. */
+INLINE int receive(struct rp_rq *rq, const struct rpma_mr_local *dst, size_t offset, size_t len,
+	const void *op_context)
+{
+	return dst && lock_try(&rq->lock) ? receive_now(rq, dst, offset, len, op_context)
+					  : receive_else(rq, dst, offset, len, op_context);
 }
 
 int rpma_recv(struct rpma_conn *conn, struct rpma_mr_local *dst, size_t offset, size_t len,
 	const void *op_context)
 {
-	struct rp_recv_wr wr;
-
-	if (!conn || !message_valid(dst, offset, len))
+	if (!conn || len > UINT32_MAX)
 		return RPMA_E_INVAL;
 
-	wr = recv_wr(dst, offset, len, op_context);
-	return recv_result(core_conn_ops(conn)->post_recv(conn->conn, &wr), &wr);
+	return receive(&conn->conn->rq, dst, offset, len, op_context);
 }
 
 /* Not without a region, unlike the others. */
 int rpma_conn_req_recv(struct rpma_conn_req *req, struct rpma_mr_local *dst, size_t offset,
 	size_t len, const void *op_context)
 {
-	struct rp_recv_wr wr;
-
-	if (!req || !dst || !message_valid(dst, offset, len))
+	if (!req || !dst || len > UINT32_MAX)
 		return RPMA_E_INVAL;
 
-	wr = recv_wr(dst, offset, len, op_context);
-	return recv_result(core_conn_ops(req->conn)->post_recv(req->conn->conn, &wr), &wr);
+	return receive(&req->conn->conn->rq, dst, offset, len, op_context);
 }
 
 int rpma_srq_recv(struct rpma_srq *srq, struct rpma_mr_local *dst, size_t offset, size_t len,
 	const void *op_context)
 {
-	struct rp_recv_wr wr;
-
-	if (!srq || !message_valid(dst, offset, len))
+	if (!srq || len > UINT32_MAX)
 		return RPMA_E_INVAL;
 
-	wr = recv_wr(dst, offset, len, op_context);
-	return recv_result(srq->srq->pd->dev->ops->srq_post_recv(srq->srq, &wr), &wr);
+	return receive(&srq->srq->rq, dst, offset, len, op_context);
 }

@@ -165,14 +165,6 @@ int conn_next_event(struct rp_conn *base, enum rpma_conn_event *event)
 	return err;
 }
 
-unsigned conn_caps(struct rp_conn *base)
-{
-	unsigned caps = atomic_load_explicit(&tcp_conn(base)->caps, memory_order_acquire);
-
-	return (caps & MPA_CAP_FLUSH ? RP_CAP_FLUSH : 0) |
-	       (caps & MPA_CAP_ATOMIC ? RP_CAP_ATOMIC_WRITE : 0);
-}
-
 /* ---- states ----------------------------------------------------------------------- */
 
 void conn_established(struct tcp_conn *c)

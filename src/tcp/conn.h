@@ -307,7 +307,6 @@ int conn_next_event(struct rp_conn *conn, enum rpma_conn_event *event);
 /* The oldest event; false: there is none. Lock held. */
 bool conn_take_event(struct tcp_conn *c, enum rpma_conn_event *event);
 int conn_disconnect(struct rp_conn *conn);
-unsigned conn_caps(struct rp_conn *conn);
 
 static inline struct tcp_conn *tcp_conn(struct rp_conn *base)
 {

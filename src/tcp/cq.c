@@ -124,6 +124,11 @@ static void channel_tell(struct tcp_channel *ch, struct tcp_cq *cq)
 
 /* ---- queue ---------------------------------------------------------------------- */
 
+static int poll_face(struct ibv_cq *source, int n, struct ibv_wc *wc)
+{
+	return cq_poll(&container_of(source, struct tcp_cq, face)->base, n, wc);
+}
+
 int cq_create(
 	struct rp_device *dev, struct rp_channel *channel, uint32_t size, struct rp_cq **cq_ptr)
 {
@@ -134,7 +139,9 @@ int cq_create(
 	/* The room comes with the work queues: size is what the user expects to
 	 * have outstanding, and never too little with what cq_reserve adds. */
 	(void)size;
-	cq->base = (struct rp_cq){ .dev = dev, .channel = channel };
+	cq->base.dev = dev;
+	cq->base.channel = channel;
+	rp_cq_set_source(&cq->base, &cq->face, poll_face);
 	pthread_mutex_init(&cq->lock, NULL);
 	list_init(&cq->told);
 	list_init(&cq->served);

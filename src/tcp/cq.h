@@ -57,6 +57,7 @@ struct cqe {
 
 struct tcp_cq {
 	struct rp_cq base;
+	struct ibv_cq face; /* base.source; nothing in it */
 	pthread_mutex_t lock;
 	struct cqe *ring;
 	uint32_t size;

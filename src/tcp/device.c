@@ -205,10 +205,8 @@ static const struct rp_ops tcp_ops = {
 	.cq_create = cq_create,
 	.cq_destroy = cq_destroy,
 	.cq_arm = cq_arm,
-	.cq_poll = cq_poll,
 	.srq_create = srq_create,
 	.srq_destroy = srq_destroy,
-	.srq_post_recv = srq_post_recv,
 	.listener_create = listener_create,
 	.listener_destroy = listener_destroy,
 	.listener_next = listener_next,
@@ -219,10 +217,7 @@ static const struct rp_ops tcp_ops = {
 	.conn_reject = conn_reject,
 	.conn_next_event = conn_next_event,
 	.conn_disconnect = conn_disconnect,
-	.conn_caps = conn_caps,
 	.conn_destroy = conn_destroy,
-	.post_send = post_send,
-	.post_recv = post_recv,
 };
 
 static struct rp_device the_device = {

@@ -110,6 +110,10 @@ static void set_peer_caps(struct tcp_conn *c, unsigned caps, unsigned max_ulpdu)
 		      (caps & MPA_CAP_ATOMIC ? RDMAP_SET_ATOMIC : 0) |
 		      (caps & MPA_CAP_IMM ? RDMAP_SET_IMM : 0);
 	atomic_store_explicit(&c->caps, caps, memory_order_release);
+	atomic_store_explicit(&c->base.caps,
+		(caps & MPA_CAP_FLUSH ? RP_CAP_FLUSH : 0) |
+			(caps & MPA_CAP_ATOMIC ? RP_CAP_ATOMIC_WRITE : 0),
+		memory_order_release);
 }
 
 uint64_t handshake_own_caps(void)

@@ -51,7 +51,7 @@ static struct tcp_mr *find_lkey(uint32_t lkey)
 {
 	struct tcp_mr *mr = table.buckets ? table.by_lkey[lkey & (table.buckets - 1)] : NULL;
 
-	while (mr != NULL && mr->lkey != lkey)
+	while (mr != NULL && mr->base.lkey != lkey)
 		mr = mr->next_l;
 	return mr;
 }
@@ -66,7 +66,7 @@ static void link_rkey(struct tcp_mr **buckets, uint32_t n, struct tcp_mr *mr)
 
 static void link_lkey(struct tcp_mr **buckets, uint32_t n, struct tcp_mr *mr)
 {
-	struct tcp_mr **head = &buckets[mr->lkey & (n - 1)];
+	struct tcp_mr **head = &buckets[mr->base.lkey & (n - 1)];
 
 	mr->next_l = *head;
 	*head = mr;
@@ -115,8 +115,8 @@ static int table_insert(struct tcp_mr *mr)
 		err = tag_new(&mr->base.rkey);
 	do {
 		if (err == 0)
-			err = tag_new(&mr->lkey);
-	} while (err == 0 && mr->lkey == mr->base.rkey);
+			err = tag_new(&mr->base.lkey);
+	} while (err == 0 && mr->base.lkey == mr->base.rkey);
 	if (err)
 		return err;
 	link_rkey(table.by_rkey, table.buckets, mr);
@@ -132,7 +132,7 @@ static void table_remove(struct tcp_mr *mr)
 	while (*p != mr)
 		p = &(*p)->next_r;
 	*p = mr->next_r;
-	p = &table.by_lkey[mr->lkey & (table.buckets - 1)];
+	p = &table.by_lkey[mr->base.lkey & (table.buckets - 1)];
 	while (*p != mr)
 		p = &(*p)->next_l;
 	*p = mr->next_l;

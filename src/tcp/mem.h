@@ -32,7 +32,6 @@
 
 struct tcp_mr {
 	struct rp_mr base;
-	uint32_t lkey;
 	int usage; /* RPMA_MR_USAGE_* */
 	bool file_backed;
 	enum persist_kind persist;

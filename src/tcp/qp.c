@@ -21,6 +21,30 @@ enum {
 	WC_ATOMIC_WRITE = 9,
 };
 
+/* ---- the queues as the seam has them ------------------------------------------------- */
+
+static int send_door(struct rp_sq *sq)
+{
+	struct rp_send_wr wr;
+	int err;
+
+	rp_sq_get(sq, &wr);
+	lock_release(&sq->lock);
+	err = post_send(container_of(sq, struct rp_conn, sq), &wr);
+	return err ? rp_send_failed(&wr, err) : 0;
+}
+
+static int recv_door(struct rp_rq *rq)
+{
+	struct rp_recv_wr wr;
+	int err;
+
+	rp_rq_get(rq, &wr);
+	lock_release(&rq->lock);
+	err = post_recv(container_of(rq, struct rp_conn, rq), &wr);
+	return err ? rp_recv_failed(&wr, err) : 0;
+}
+
 static uint32_t power_of_two(uint32_t n)
 {
 	uint32_t p = 1;
@@ -65,6 +89,8 @@ int conn_setup_qp(struct rp_conn *base, const struct rp_qp_attr *attr)
 	c->recv_cq = attr->recv_cq;
 	c->srq = attr->srq;
 	c->setup = true;
+	rp_sq_init(&base->sq, send_door, 0);
+	rp_rq_init(&base->rq, recv_door, 0);
 	cq_set_driver(c->send_cq, &c->driver);
 	if (c->srq == NULL)
 		cq_set_driver(c->recv_cq, &c->driver);
@@ -205,14 +231,12 @@ static int check_send(const struct tcp_conn *c, const struct rp_send_wr *wr)
 
 static void fill_swqe(struct swqe *w, const struct rp_send_wr *wr)
 {
-	const struct tcp_mr *mr = wr->mr ? container_of(wr->mr, struct tcp_mr, base) : NULL;
-
 	*w = (struct swqe){
 		.wr_id = wr->wr_id,
 		.addr = wr->addr,
 		.length = wr->length,
 		.remote_addr = wr->remote_addr,
-		.lkey = mr ? mr->lkey : 0,
+		.lkey = wr->lkey,
 		.rkey = wr->rkey,
 		.imm = wr->imm,
 		.opcode = (uint8_t)wr->opcode,

@@ -39,15 +39,13 @@ static uint32_t rq_next(const struct rq *q, uint32_t i)
 
 int rq_post(struct rq *q, const struct rp_recv_wr *wr)
 {
-	const struct tcp_mr *mr = wr->mr ? container_of(wr->mr, struct tcp_mr, base) : NULL;
-
 	if (!wq_slot_take(&q->slots))
 		return -ENOMEM;
 	q->ring[q->tail % q->size] = (struct rwqe){
 		.wr_id = wr->wr_id,
 		.addr = wr->addr,
-		.length = (uint32_t)wr->length,
-		.lkey = mr ? mr->lkey : 0,
+		.length = wr->length,
+		.lkey = wr->lkey,
 	};
 	q->tail = rq_next(q, q->tail);
 	return 0;
@@ -64,6 +62,31 @@ bool rq_take(struct rq *q, struct rwqe *wqe)
 
 /* ---- the shared queue --------------------------------------------------------------- */
 
+static int srq_post_recv(struct tcp_srq *srq, const struct rp_recv_wr *wr)
+{
+	struct list *node;
+	int err;
+
+	pthread_mutex_lock(&srq->lock);
+	err = rq_post(&srq->rq, wr);
+	node = err ? NULL : list_pop(&srq->waiting);
+	if (node != NULL)
+		watch_kick(container_of(node, struct srq_waiter, node)->watch);
+	pthread_mutex_unlock(&srq->lock);
+	return err;
+}
+
+static int recv_door(struct rp_rq *rq)
+{
+	struct rp_recv_wr wr;
+	int err;
+
+	rp_rq_get(rq, &wr);
+	lock_release(&rq->lock);
+	err = srq_post_recv(container_of(rq, struct tcp_srq, base.rq), &wr);
+	return err ? rp_recv_failed(&wr, err) : 0;
+}
+
 int srq_create(struct rp_pd *pd, uint32_t size, struct rp_srq **srq_ptr)
 {
 	struct tcp_srq *srq = calloc(1, sizeof(*srq));
@@ -73,6 +96,7 @@ int srq_create(struct rp_pd *pd, uint32_t size, struct rp_srq **srq_ptr)
 		return -ENOMEM;
 	}
 	srq->base.pd = pd;
+	rp_rq_init(&srq->base.rq, recv_door, 0);
 	pthread_mutex_init(&srq->lock, NULL);
 	list_init(&srq->waiting);
 	list_init(&srq->cqs);
@@ -103,21 +127,6 @@ int srq_destroy(struct rp_srq *base)
 	pd_unuse(base->pd);
 	free(srq);
 	return 0;
-}
-
-int srq_post_recv(struct rp_srq *base, const struct rp_recv_wr *wr)
-{
-	struct tcp_srq *srq = container_of(base, struct tcp_srq, base);
-	struct list *node;
-	int err;
-
-	pthread_mutex_lock(&srq->lock);
-	err = rq_post(&srq->rq, wr);
-	node = err ? NULL : list_pop(&srq->waiting);
-	if (node != NULL)
-		watch_kick(container_of(node, struct srq_waiter, node)->watch);
-	pthread_mutex_unlock(&srq->lock);
-	return err;
 }
 
 /* Room in the completion queue is needed once for all connections. */

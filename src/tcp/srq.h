@@ -37,7 +37,6 @@ struct tcp_srq {
 
 int srq_create(struct rp_pd *pd, uint32_t size, struct rp_srq **srq);
 int srq_destroy(struct rp_srq *srq);
-int srq_post_recv(struct rp_srq *srq, const struct rp_recv_wr *wr);
 
 /* A connection begins and ends to use it; receives complete into cq. */
 int srq_join(struct rp_srq *srq, struct rp_cq *cq);

@@ -114,11 +114,20 @@ static size_t in_place_bytes(const struct tcp_conn *c)
 	return n;
 }
 
+/* What goes to a foreign peer in one piece is whole FPDUs that fit a segment of TCP:
+ * RFC 5044 recommends that segments begin with an FPDU, and siw does not wake up for
+ * the rest of a header when nothing follows it. */
+static bool fits_segment(const struct tcp_conn *c, size_t payload)
+{
+	return c->own_peer || c->tx.n_iov == 0 ||
+	       c->tx.fill + in_place_bytes(c) + payload + TX_OVERHEAD <= c->max_ulpdu;
+}
+
 /* Room for an FPDU of this payload: by the copying of copy_rest, too. */
 static bool have_room(const struct tcp_conn *c, size_t payload)
 {
 	return c->tx.n_iov + 3 <= TX_IOV && c->tx.n_held < TX_HELD &&
-	       room(c) >= in_place_bytes(c) + payload + TX_OVERHEAD;
+	       room(c) >= in_place_bytes(c) + payload + TX_OVERHEAD && fits_segment(c, payload);
 }
 
 /* An FPDU of hdr_len bytes of headers and len of payload that both stand at the
@@ -674,6 +683,7 @@ static void advance(struct tx *tx, size_t n)
 /* Hand the batch to the socket. False: it is full, or broken. */
 static bool send_batch(struct tcp_conn *c)
 {
+	const int piece = c->own_peer ? 0 : MSG_EOR; /* nothing is added to its segment */
 	struct tx *tx = &c->tx;
 
 	while (tx->next_iov < tx->n_iov) {
@@ -681,7 +691,7 @@ static bool send_batch(struct tcp_conn *c)
 			.msg_iov = &tx->batch->iov[tx->next_iov],
 			.msg_iovlen = tx->n_iov - tx->next_iov,
 		};
-		ssize_t n = sendmsg(c->fd, &msg, MSG_NOSIGNAL | MSG_DONTWAIT);
+		ssize_t n = sendmsg(c->fd, &msg, MSG_NOSIGNAL | MSG_DONTWAIT | piece);
 
 		if (n >= 0) {
 			advance(tx, (size_t)n);

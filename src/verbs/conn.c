@@ -21,7 +21,15 @@ struct rv_conn *rv_conn_new(struct rp_pd *pd)
 	conn->base.pd = pd;
 	conn->base.event_fd = -1;
 	atomic_init(&conn->sendable, false);
+	atomic_init(&conn->leaving, false);
+	pthread_mutex_init(&conn->event_lock, NULL);
 	return conn;
+}
+
+void rv_conn_free(struct rv_conn *conn)
+{
+	pthread_mutex_destroy(&conn->event_lock);
+	free(conn);
 }
 
 int rv_conn_check_device(const struct rv_conn *conn)
@@ -78,7 +86,7 @@ int rv_conn_create(
 fail_cm:
 	rv_cm_close(&conn->cm);
 fail_memory:
-	free(conn);
+	rv_conn_free(conn);
 	return ret;
 }
 
@@ -143,83 +151,18 @@ int rv_conn_reject(struct rp_conn *base)
 	return ended(rdma_reject(rv_conn(base)->cm.id, NULL, 0));
 }
 
-/* ---- events and end ------------------------------------------------------ */
+/* ---- its end ------------------------------------------------------------- */
 
-static int translate(enum rdma_cm_event_type cm, enum rpma_conn_event *event)
-{
-	switch (cm) {
-	case RDMA_CM_EVENT_ESTABLISHED:
-		*event = RPMA_CONN_ESTABLISHED;
-		return 0;
-	case RDMA_CM_EVENT_CONNECT_ERROR:
-	case RDMA_CM_EVENT_DEVICE_REMOVAL:
-		*event = RPMA_CONN_LOST;
-		return 0;
-	case RDMA_CM_EVENT_DISCONNECTED:
-	case RDMA_CM_EVENT_TIMEWAIT_EXIT:
-		*event = RPMA_CONN_CLOSED;
-		return 0;
-	case RDMA_CM_EVENT_REJECTED:
-		*event = RPMA_CONN_REJECTED;
-		return 0;
-	case RDMA_CM_EVENT_UNREACHABLE:
-		*event = RPMA_CONN_UNREACHABLE;
-		return 0;
-	default:
-		return -EPROTO;
-	}
-}
-
-/* What is left of an event once it is acknowledged. */
-struct outcome {
-	enum rdma_cm_event_type event;
-	int status;
-};
-
-static int take(struct gate *gate, void *out)
-{
-	struct rv_conn *conn = container_of(gate, struct rv_conn, cm.gate);
-	struct outcome *outcome = out;
-	struct rdma_cm_event *event;
-	int ret = rv_cm_take(&conn->cm, &event);
-
-	if (ret)
-		return ret;
-	outcome->event = event->event;
-	outcome->status = event->status;
-	if (event->event == RDMA_CM_EVENT_ESTABLISHED) {
-		rv_conn_hear(conn, &event->param.conn);
-		rv_qp_ready(conn);
-	}
-	rdma_ack_cm_event(event);
-	/* The other side waits for our answer to its disconnect, and what is still
-	 * posted here can only be flushed. iWARP has done both by itself. */
-	if (outcome->event == RDMA_CM_EVENT_DISCONNECTED && !rv_is_iwarp(conn->cm.id->verbs))
-		rdma_disconnect(conn->cm.id);
-	return 0;
-}
-
-int rv_conn_next_event(struct rp_conn *base, enum rpma_conn_event *event)
-{
-	struct outcome outcome;
-	int ret = gate_wait(&rv_conn(base)->cm.gate, take, &outcome);
-
-	if (ret)
-		return ret;
-	ret = translate(outcome.event, event);
-	if (ret)
-		rp_log_warning("a connection has got %s, status %d, which has no meaning here",
-			rdma_event_str(outcome.event), outcome.status);
-	else if (outcome.status)
-		rp_log_notice("connection: %s, status %d%s%s", rdma_event_str(outcome.event),
-			outcome.status, outcome.status < 0 ? ", " : "",
-			outcome.status < 0 ? RP_STRERROR(-outcome.status) : "");
-	return ret;
-}
-
+/* Too early it is only noted, and done when the connection is established: a client has
+ * nothing that could end before. In this order, so that one of the two sees the other. */
 int rv_conn_disconnect(struct rp_conn *base)
 {
-	return ended(rdma_disconnect(rv_conn(base)->cm.id));
+	struct rv_conn *conn = rv_conn(base);
+
+	atomic_store(&conn->leaving, true);
+	if (!atomic_load(&conn->sendable))
+		return 0;
+	return ended(rdma_disconnect(conn->cm.id));
 }
 
 int rv_conn_destroy(struct rp_conn *base)
@@ -227,7 +170,7 @@ int rv_conn_destroy(struct rp_conn *base)
 	struct rv_conn *conn = rv_conn(base);
 	int ret = rv_cm_close(&conn->cm);
 
-	rv_qp_detach(conn);
-	free(conn);
+	rv_qp_free(conn);
+	rv_conn_free(conn);
 	return ret;
 }

@@ -89,6 +89,12 @@ int rv_channel_wait(struct rp_channel *base, struct rp_cq **out)
 	return ret;
 }
 
+static int poll_nothing(struct ibv_cq *source, int n, struct ibv_wc *wc)
+{
+	(void)source, (void)n, (void)wc;
+	return 0;
+}
+
 int rv_cq_create(
 	struct rp_device *dev, struct rp_channel *channel, uint32_t size, struct rp_cq **out)
 {
@@ -101,6 +107,7 @@ int rv_cq_create(
 		return -ENOMEM;
 	cq->base.dev = dev;
 	cq->base.channel = channel;
+	rp_cq_set_source(&cq->base, NULL, poll_nothing);
 	cq->size = size;
 	*out = &cq->base;
 	return 0;
@@ -122,11 +129,13 @@ static int make(struct rv_cq *cq, uint64_t entries)
 	if (ibv == NULL)
 		return rv_errno();
 	ret = cq->armed ? -abs(ibv_req_notify_cq(ibv, 0)) : 0;
-	if (ret)
+	if (ret) {
 		ibv_destroy_cq(ibv);
-	else
-		atomic_store(&cq->ibv, ibv);
-	return ret;
+		return ret;
+	}
+	atomic_store(&cq->ibv, ibv);
+	rp_cq_set_source(&cq->base, ibv, ibv->context->ops.poll_cq);
+	return 0;
 }
 
 int rv_cq_ready(struct rv_cq *cq, uint64_t entries)
@@ -174,18 +183,4 @@ int rv_cq_arm(struct rp_cq *base)
 		pthread_mutex_unlock(&ch->lock);
 	}
 	return ibv ? -abs(ibv_req_notify_cq(ibv, 0)) : 0;
-}
-
-int rv_cq_poll(struct rp_cq *base, int n, struct ibv_wc *wc)
-{
-	struct rv_cq *cq = rv_cq(base);
-	struct ibv_cq *ibv = atomic_load_explicit(&cq->ibv, memory_order_acquire);
-	int ret;
-
-	if (ibv == NULL)
-		return 0;
-	ret = ibv_poll_cq(ibv, n, wc);
-	for (int i = 0; i < ret; i++)
-		rv_polled(cq, &wc[i]);
-	return ret < 0 ? -EIO : ret;
 }

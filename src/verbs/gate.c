@@ -129,6 +129,14 @@ int gate_wait(struct gate *gate, gate_take_fn *take, void *out)
 	return ret;
 }
 
+void gate_keep(struct gate *gate, bool something)
+{
+	pthread_mutex_lock(&gate->lock);
+	if (!gate->closed) /* or those who are turned out might not wake */
+		watch(gate->fd, always_readable(), EPOLL_CTL_MOD, something ? EPOLLIN : 0);
+	pthread_mutex_unlock(&gate->lock);
+}
+
 void gate_close(struct gate *gate)
 {
 	pthread_mutex_lock(&gate->lock);

@@ -10,7 +10,7 @@
  * readable when the source is, and its O_NONBLOCK flag, which means nothing to
  * the kernel, says whether the user wants to wait. A thread that waits sleeps in
  * epoll_wait(2) on it. A second descriptor in the set, always readable but
- * masked until the gate is closed, wakes all who sleep.
+ * masked until the gate is closed or keeps something back, wakes all who sleep.
  */
 
 #ifndef RPMA_VERBS_GATE_H
@@ -34,6 +34,10 @@ int gate_open(struct gate *gate, int source);
 
 /* Until take() brings something. BLOCKS, see the rules of provider.h. */
 int gate_wait(struct gate *gate, gate_take_fn *take, void *out);
+
+/* From take(): it keeps back something that it will bring the next time, or no longer
+ * does. The descriptor is readable meanwhile. */
+void gate_keep(struct gate *gate, bool something);
 
 /* Turns out all who wait and returns when they have left. Later ones are turned
  * away. Repeatable. */

@@ -136,7 +136,7 @@ static int take(struct gate *gate, void *out)
 	if (!ret)
 		ret = judge(&a);
 	if (ret)
-		free(a.conn);
+		rv_conn_free(a.conn);
 	else
 		*conn = a.conn;
 	return ret;

@@ -20,13 +20,19 @@ static void explain(int err, int access, uint64_t length)
 {
 	struct rlimit limit;
 
-	if (err == -ENOMEM && !getrlimit(RLIMIT_MEMLOCK, &limit) && limit.rlim_cur != RLIM_INFINITY)
+	/* EPERM: nothing at all may be */
+	if ((err == -ENOMEM || err == -EPERM) && !getrlimit(RLIMIT_MEMLOCK, &limit) &&
+		limit.rlim_cur != RLIM_INFINITY)
 		rp_log_error("memory of %llu bytes must be locked, and the limit is %llu in all "
 			     "(ulimit -l, RLIMIT_MEMLOCK)",
 			(unsigned long long)length, (unsigned long long)limit.rlim_cur);
 	if (err == -EINVAL && access & RV_ACCESS_FLUSH_PERSISTENT)
 		rp_log_error("the device flushes by itself, and may refuse persistent flushes of "
 			     "memory that is not persistent");
+	if (err == -EFAULT)
+		rp_log_error("the memory is not all mapped as its usage needs, or is a shared "
+			     "mapping of a file, which newer kernels let no device keep unless "
+			     "the file system is one in memory");
 	if (err == -EOPNOTSUPP)
 		rp_log_error("the memory may be a mapping of a file on a DAX file system, which "
 			     "only a device with on-demand paging takes");
@@ -62,6 +68,7 @@ int rv_mr_reg(struct rp_pd *pd, void *addr, uint64_t length, int usage, struct r
 	mr->base.addr = addr;
 	mr->base.length = length;
 	mr->base.rkey = mr->ibv->rkey;
+	mr->base.lkey = mr->ibv->lkey;
 	*out = &mr->base;
 	return 0;
 }

@@ -21,10 +21,8 @@ const struct rp_ops rv_ops = {
 	.cq_create = rv_cq_create,
 	.cq_destroy = rv_cq_destroy,
 	.cq_arm = rv_cq_arm,
-	.cq_poll = rv_cq_poll,
 	.srq_create = rv_srq_create,
 	.srq_destroy = rv_srq_destroy,
-	.srq_post_recv = rv_srq_post_recv,
 	.listener_create = rv_listener_create,
 	.listener_destroy = rv_listener_destroy,
 	.listener_next = rv_listener_next,
@@ -35,10 +33,7 @@ const struct rp_ops rv_ops = {
 	.conn_reject = rv_conn_reject,
 	.conn_next_event = rv_conn_next_event,
 	.conn_disconnect = rv_conn_disconnect,
-	.conn_caps = rv_conn_caps,
 	.conn_destroy = rv_conn_destroy,
-	.post_send = rv_post_send,
-	.post_recv = rv_post_recv,
 };
 
 const struct rp_provider rp_provider_verbs = {

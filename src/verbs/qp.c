@@ -24,6 +24,7 @@ int rv_srq_create(struct rp_pd *pd, uint32_t size, struct rp_srq **out)
 		return ret;
 	}
 	srq->base.pd = pd;
+	rp_rq_init(&srq->base.rq, rv_srq_post_recv, rv_no_data(pd));
 	srq->size = attr.attr.max_wr > size ? attr.attr.max_wr : size;
 	*out = &srq->base;
 	return 0;
@@ -78,26 +79,29 @@ static int create_qp(struct rv_conn *conn, const struct rp_qp_attr *attr)
 	return rdma_create_qp_ex(conn->cm.id, &qp) ? rv_errno() : 0;
 }
 
-/* No queue is the send queue's of two connections, so it can tell whose slot it is
- * that a completion frees. */
-static void attach(struct rv_conn *conn, const struct rp_qp_attr *attr)
+/* No queue is the send queue's of two connections, so it is known whose slots they are
+ * that its completions free. */
+static int init_sends(struct rv_sends *sends, struct rv_cq *cq, uint32_t size)
 {
-	conn->send_cq = rv_cq(attr->send_cq);
-	conn->send_cq->sends = &conn->sends;
-	conn->recv_cq = rv_cq(attr->recv_cq);
-	if (!conn->has_srq)
-		conn->recv_cq->recvs = &conn->recvs;
+	uint64_t ring = 1; /* for a number per signaled request, and those after the last */
+
+	while (ring <= size)
+		ring *= 2;
+	sends->silent = calloc(ring, sizeof(*sends->silent));
+	if (sends->silent == NULL)
+		return -ENOMEM;
+	sends->mask = (uint32_t)(ring - 1);
+	sends->free = (int32_t)size;
+	sends->signaled = sends->done = atomic_load(&cq->base.sends);
+	return 0;
 }
 
-void rv_qp_detach(struct rv_conn *conn)
+void rv_qp_free(struct rv_conn *conn)
 {
-	if (conn->send_cq == NULL)
-		return;
-	conn->send_cq->sends = NULL;
-	if (!conn->has_srq)
-		conn->recv_cq->recvs = NULL;
-	pthread_mutex_destroy(&conn->sends.lock);
-	free(conn->sends.signaled);
+	if (conn->send_cq)
+		conn->send_cq->taken = false;
+	free(conn->sends.silent);
+	conn->sends.silent = NULL;
 }
 
 int rv_conn_setup_qp(struct rp_conn *base, const struct rp_qp_attr *attr)
@@ -105,25 +109,30 @@ int rv_conn_setup_qp(struct rp_conn *base, const struct rp_qp_attr *attr)
 	struct rv_conn *conn = rv_conn(base);
 	int ret;
 
-	if (rv_cq(attr->send_cq)->sends)
+	if (rv_cq(attr->send_cq)->taken || attr->sq_size > INT32_MAX || attr->rq_size > INT32_MAX)
 		return -EINVAL;
-	conn->sends.signaled = calloc((size_t)attr->sq_size + 1, sizeof(bool));
-	if (conn->sends.signaled == NULL)
-		return -ENOMEM;
-	ret = ready_cqs(attr);
+	ret = init_sends(&conn->sends, rv_cq(attr->send_cq), attr->sq_size);
+	if (!ret)
+		ret = ready_cqs(attr);
 	if (!ret)
 		ret = create_qp(conn, attr);
 	if (ret) {
-		free(conn->sends.signaled);
+		rv_qp_free(conn);
 		return ret;
 	}
-	pthread_mutex_init(&conn->sends.lock, NULL);
-	conn->sends.size = attr->sq_size;
-	conn->recvs.size = attr->rq_size;
-	conn->has_srq = attr->srq != NULL;
-	attach(conn, attr);
+	conn->send_cq = rv_cq(attr->send_cq);
+	conn->send_cq->taken = true;
+	conn->recv_cq = rv_cq(attr->recv_cq);
+	conn->recvs.post = conn->cm.id->qp->context->ops.post_recv;
+	conn->recvs.free = (int32_t)attr->rq_size;
+	conn->recvs.done = atomic_load(&conn->recv_cq->base.recvs);
+	rp_sq_init(&base->sq, rv_post_send_early, rv_no_data(base->pd));
+	rp_rq_init(
+		&base->rq, attr->srq ? rv_post_recv_refused : rv_post_recv, rv_no_data(base->pd));
 	conn->qp_caps = base->pd->dev->caps & (RP_CAP_FLUSH | RP_CAP_ATOMIC_WRITE);
-	base->qp_num = conn->cm.id->qp->qp_num;
+	rv_conn_find_caps(conn);
+	conn->qp = conn->cm.id->qp;
+	base->qp_num = conn->qp->qp_num;
 	return 0;
 }
 
@@ -139,5 +148,8 @@ void rv_qp_ready(struct rv_conn *conn)
 		return;
 	/* where it is refused (iWARP has no such thing) the preset does */
 	ibv_modify_qp(conn->cm.id->qp, &attr, IBV_QP_MIN_RNR_TIMER);
-	atomic_store_explicit(&conn->sendable, true, memory_order_release);
+	lock_take(&conn->base.sq.lock);
+	conn->base.sq.post = rv_post_send;
+	lock_release(&conn->base.sq.lock);
+	atomic_store(&conn->sendable, true);
 }

@@ -48,7 +48,8 @@ void rv_conn_hear(struct rv_conn *conn, const struct rdma_conn_param *param)
 	memcpy(conn->data, param->private_data ? param->private_data : "", len);
 	if (!rv_is_iwarp(conn->cm.id->verbs))
 		len = hello_get(conn->data, len, &hello);
-	atomic_store(&conn->peer_caps, caps_of_hello(hello));
+	conn->peer_caps = caps_of_hello(hello);
+	rv_conn_find_caps(conn);
 	if (len > 0)
 		conn->base.peer_data = (struct rpma_conn_private_data){ conn->data, len };
 }
@@ -82,11 +83,9 @@ int rv_conn_tell(const struct rv_conn *conn, uint8_t field, const void *data, si
 	return 0;
 }
 
-unsigned rv_conn_caps(struct rp_conn *base)
+void rv_conn_find_caps(struct rv_conn *conn)
 {
-	struct rv_conn *conn = rv_conn(base);
+	const unsigned peer_caps = rv_native() == RV_NATIVE_ALWAYS ? ~0U : conn->peer_caps;
 
-	if (rv_native() == RV_NATIVE_ALWAYS)
-		return conn->qp_caps;
-	return conn->qp_caps & atomic_load(&conn->peer_caps);
+	atomic_store(&conn->base.caps, conn->qp_caps & peer_caps);
 }

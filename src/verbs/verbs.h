@@ -67,9 +67,7 @@ struct rv_cq {
 	uint32_t size;		      /* at least this many entries */
 	bool armed;		      /* before ibv; the channel's lock */
 	unsigned unacked;	      /* events taken; the channel's lock */
-	/* the connection whose requests, and whose receives, complete here */
-	struct rv_sends *sends;
-	struct rv_recvs *recvs; /* NULL also with a shared receive queue */
+	bool taken;		      /* the requests of a connection complete here */
 };
 
 /*
@@ -78,20 +76,27 @@ struct rv_cq {
  * of software free a slot when the request is done, so they would go on to fill a
  * completion queue that nobody polls, and it loses what does not fit. After the first
  * error the device alone decides: the queue pair does no more than flush.
+ *
+ * To post takes one of free; only when there is none left is it looked up how many
+ * completions core has taken meanwhile (rp_cq.sends, recvs). silent[i] is how many
+ * requests have been posted that are not signaled and complete with signaled one i. The
+ * posting locks guard all that.
  */
 struct rv_sends {
-	pthread_mutex_t lock; /* held while posting: the ring has the device's order */
-	uint32_t size;
-	uint32_t first; /* in the ring: the oldest that holds a slot */
-	uint32_t used;	/* this many do */
-	bool broken;
-	bool *signaled; /* the ring */
+	int32_t free;
+	uint32_t signaled; /* this many were posted; free-running */
+	uint32_t done;	   /* of them: have been polled, when last looked */
+	uint32_t quiet;	   /* how many silent speaks of */
+	uint32_t mask;	   /* of the ring silent, whose size is a power of two */
+	uint32_t *silent;
+	struct ibv_send_wr *bad; /* for the device to name the one it refuses */
 };
 
 struct rv_recvs {
-	uint32_t size;
-	atomic_uint used;
-	atomic_bool broken;
+	int (*post)(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
+	int32_t free;
+	uint32_t done; /* likewise */
+	struct ibv_recv_wr *bad;
 };
 
 struct rv_srq {
@@ -108,18 +113,24 @@ struct rv_listener {
 	pthread_mutex_t lock;
 };
 
+/* event_lock: held while an event is taken and what it means is found out, so that
+ * several threads at once do so in the order of the events. */
 struct rv_conn {
 	struct rp_conn base;
 	struct rv_cm cm;
 	struct rv_cq *send_cq; /* from conn_setup_qp on */
 	struct rv_cq *recv_cq;
+	struct ibv_qp *qp; /* cm.id->qp */
 	struct rv_sends sends;
 	struct rv_recvs recvs;
-	bool has_srq;
-	atomic_bool sendable;	      /* the queue pair has reached the state for it */
+	atomic_bool sendable; /* the queue pair has reached the state for it */
+	pthread_mutex_t event_lock;
+	atomic_bool leaving;	      /* a disconnect has been asked for */
+	bool established;	      /* has been told */
+	bool closed;		      /* is to be told next: it came too early */
 	unsigned qp_caps;	      /* what the queue pair was made for */
 	bool heard;		      /* what the other side sends along has come: */
-	atomic_uint peer_caps;	      /* what it understands */
+	unsigned peer_caps;	      /* what it understands */
 	uint8_t data[HELLO_DATA_MAX]; /* base.peer_data */
 };
 
@@ -182,7 +193,6 @@ int rv_cq_create(
 	struct rp_device *dev, struct rp_channel *channel, uint32_t size, struct rp_cq **cq);
 int rv_cq_destroy(struct rp_cq *cq);
 int rv_cq_arm(struct rp_cq *cq);
-int rv_cq_poll(struct rp_cq *cq, int n, struct ibv_wc *wc);
 /* Makes the ibv_cq, if there is none yet, for entries at least. */
 int rv_cq_ready(struct rv_cq *cq, uint64_t entries);
 
@@ -192,15 +202,16 @@ int rv_srq_destroy(struct rp_srq *srq);
 int rv_conn_setup_qp(struct rp_conn *conn, const struct rp_qp_attr *attr);
 /* The queue pair can send and receive now. */
 void rv_qp_ready(struct rv_conn *conn);
-/* Nothing of the connection completes any more. */
-void rv_qp_detach(struct rv_conn *conn);
+void rv_qp_free(struct rv_conn *conn);
 
-/* post.c */
-int rv_post_send(struct rp_conn *conn, const struct rp_send_wr *wr);
-int rv_post_recv(struct rp_conn *conn, const struct rp_recv_wr *wr);
-int rv_srq_post_recv(struct rp_srq *srq, const struct rp_recv_wr *wr);
-/* wc has been polled from cq. */
-void rv_polled(struct rv_cq *cq, const struct ibv_wc *wc);
+/* post.c: post() of the queues, see provider.h */
+int rv_post_send(struct rp_sq *sq);
+int rv_post_send_early(struct rp_sq *sq); /* before rv_qp_ready() */
+int rv_post_recv(struct rp_rq *rq);
+int rv_post_recv_refused(struct rp_rq *rq); /* of a connection with an SRQ */
+int rv_srq_post_recv(struct rp_rq *rq);
+/* How many elements a request without data has. */
+int rv_no_data(const struct rp_pd *pd);
 
 /* listener.c */
 int rv_listener_create(
@@ -214,16 +225,20 @@ int rv_conn_create(struct rp_pd *pd, const char *addr, const char *port, int tim
 int rv_conn_connect(struct rp_conn *conn, const void *data, size_t len);
 int rv_conn_accept(struct rp_conn *conn, const void *data, size_t len);
 int rv_conn_reject(struct rp_conn *conn);
-int rv_conn_next_event(struct rp_conn *conn, enum rpma_conn_event *event);
 int rv_conn_disconnect(struct rp_conn *conn);
 int rv_conn_destroy(struct rp_conn *conn);
 /* A connection that is nothing yet, on pd. */
 struct rv_conn *rv_conn_new(struct rp_pd *pd);
+void rv_conn_free(struct rv_conn *conn);
 /* -ENODEV when the connection has come to be on another device than its pd. */
 int rv_conn_check_device(const struct rv_conn *conn);
 
+/* event.c */
+int rv_conn_next_event(struct rp_conn *conn, enum rpma_conn_event *event);
+
 /* tell.c */
-unsigned rv_conn_caps(struct rp_conn *conn);
+/* What base.caps is made of has changed. */
+void rv_conn_find_caps(struct rv_conn *conn);
 /* Keeps what the other side sent along, the first time. */
 void rv_conn_hear(struct rv_conn *conn, const struct rdma_conn_param *param);
 /* Fills in param, which uses buf, of HELLO_DATA_MAX bytes. field: HELLO_IN_*. */

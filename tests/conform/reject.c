@@ -141,7 +141,7 @@ static void shutdown_refuses_the_waiting(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(conn); i++) {
 		enum rpma_conn_event event = next_event(conn[i]);
 
-		if (event != RPMA_CONN_UNREACHABLE || traits()->refuses_late)
+		if (event != RPMA_CONN_UNREACHABLE || traits()->refuses_waiting)
 			assert_int_equal(event, RPMA_CONN_REJECTED);
 		assert_ok(rpma_conn_delete(&conn[i]));
 	}

@@ -106,6 +106,43 @@ static void get_wc_failures(void **state)
 	assert_int_equal(n, 77);
 }
 
+/* For the provider, however they are taken. */
+static void taken_is_counted(void **state)
+{
+	struct rp_cq *base = rig_base_cq(cq);
+	struct rpma_completion cmpl;
+	struct ibv_wc wc[4];
+	int n;
+
+	(void)state;
+	assert_int_equal(rpma_cq_get_wc(cq, 1, wc, NULL), RPMA_E_NO_COMPLETION);
+	for (int i = 0; i < 3; i++) {
+		push(1, IBV_WC_SUCCESS, IBV_WC_SEND, 0);
+		push(2, IBV_WC_SUCCESS, IBV_WC_RECV, 0);
+		push(3, IBV_WC_SUCCESS, IBV_WC_RECV_RDMA_WITH_IMM, 0);
+		push(4, IBV_WC_SUCCESS, IBV_WC_RDMA_READ, 0);
+		push(5, IBV_WC_SUCCESS, 9, 0); /* native atomic write */
+	}
+	for (int i = 0; i < 5; i++)
+		assert_ok(rpma_cq_get_wc(cq, 1, wc, NULL));
+	assert_int_equal(base->sends, 3);
+	assert_int_equal(base->recvs, 2);
+	assert_ok(rpma_cq_get_wc(cq, 4, wc, &n));
+	assert_ok(rpma_cq_get_wc(cq, 1, wc, &n));
+	assert_int_equal(base->sends, 6);
+	assert_int_equal(base->recvs, 4);
+	for (int i = 0; i < 5; i++)
+		assert_ok(rpma_cq_get_completion(cq, &cmpl));
+	assert_int_equal(base->sends, 9);
+	assert_int_equal(base->recvs, 6);
+	assert_false(base->failed);
+
+	push(1, IBV_WC_WR_FLUSH_ERR, IBV_WC_RECV, 0);
+	assert_ok(rpma_cq_get_wc(cq, 1, wc, NULL));
+	assert_true(base->failed);
+	assert_int_equal(base->recvs, 6);
+}
+
 static void wait_arms_again(void **state)
 {
 	struct ibv_wc wc;
@@ -168,6 +205,11 @@ static void old_wait_and_get(void **state)
 	assert_ok(rpma_conn_completion_get(rig.conn, &cmpl));
 	assert_ptr_equal(cmpl.op_context, (void *)0xabcdef);
 	assert_int_equal(rpma_conn_completion_get(rig.conn, &cmpl), RPMA_E_NO_COMPLETION);
+
+	push(1, IBV_WC_SUCCESS, IBV_WC_TM_RECV, 0);
+	fake_fail(FAKE_CQ_ARM, EIO);
+	assert_int_equal(rpma_conn_completion_wait(rig.conn), RPMA_E_PROVIDER);
+	assert_int_equal(rpma_conn_completion_get(rig.conn, &cmpl), RPMA_E_NOSUPP);
 }
 
 static void old_ops(void **state)
@@ -259,6 +301,7 @@ static void old_get_failures(void **state)
 	assert_int_equal(rpma_cq_get_completion(cq, &cmpl), RPMA_E_PROVIDER);
 	fake_set_poll_result(2);
 	assert_int_equal(rpma_cq_get_completion(cq, &cmpl), RPMA_E_UNKNOWN);
+	assert_int_equal(rpma_conn_completion_get(rig.conn, &cmpl), RPMA_E_UNKNOWN);
 	assert_memory_equal(&cmpl, &before, sizeof(cmpl));
 }
 
@@ -270,6 +313,7 @@ int main(void)
 		cq_test(arguments),
 		cq_test(get_wc),
 		cq_test(get_wc_failures),
+		cq_test(taken_is_counted),
 		cq_test(wait_arms_again),
 		cq_test(wait_failures),
 		cq_test(old_arguments),

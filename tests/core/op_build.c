@@ -10,7 +10,7 @@
 static void transfers(void **state)
 {
 	struct rp_send_wr want = {
-		.mr = posted_mr(),
+		.lkey = posted_mr()->lkey,
 		.addr = (uintptr_t)rig_memory + 16,
 		.length = 100,
 		.remote_addr = RIG_REMOTE_ADDR + 32,
@@ -62,7 +62,7 @@ static void transfers_without_data(void **state)
 static void transfers_anywhere(void **state)
 {
 	struct rp_send_wr want = {
-		.opcode = RP_OP_WRITE, .mr = posted_mr(), .rkey = RIG_REMOTE_KEY
+		.opcode = RP_OP_WRITE, .lkey = posted_mr()->lkey, .rkey = RIG_REMOTE_KEY
 	};
 	static const size_t offsets[] = { 0, RIG_SIZE, (size_t)1 << 63, SIZE_MAX, SIZE_MAX - 7 };
 
@@ -88,7 +88,7 @@ static void messages(void **state)
 {
 	struct rp_send_wr want = {
 		.opcode = RP_OP_SEND,
-		.mr = posted_mr(),
+		.lkey = posted_mr()->lkey,
 		.addr = (uintptr_t)rig_memory + 16,
 		.length = 100,
 	};
@@ -121,7 +121,7 @@ static void check_recv(enum fake_op op, struct rp_mr *mr, size_t offset, size_t 
 {
 	const struct rp_recv_wr *wr = &fake_last(op)->recv;
 
-	assert_ptr_equal(wr->mr, mr);
+	assert_ptr_equal(fake_last(op)->mr, mr);
 	assert_true(wr->addr == (mr ? (uintptr_t)rig_memory + (uint64_t)offset : 0));
 	assert_int_equal(wr->length, length);
 	assert_true(wr->wr_id == (uintptr_t)POISON);

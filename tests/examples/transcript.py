@@ -7,14 +7,17 @@ usage: transcript.py PROGRAM_DIR OUTPUT
 
 OUTPUT has command lines ("$ server ADDR PORT FILE") and behind each what the program
 writes. A server is started and runs until what comes before the next server has
-ended; the others run one after the other. "DIR/client" is the client of another
-example. ADDR, PORT and FILE are filled in.
+ended; the others run one after the other, one with a "&" until the last server has
+ended. "kill -9 server" waits until the server has written its lines; the next one is
+started at its port. "DIR/client" is the client of another example. ADDR, PORT and
+FILE are filled in.
 """
 
 import os
 import pathlib
 import random
 import shlex
+import signal
 import subprocess
 import sys
 import tempfile
@@ -53,6 +56,7 @@ class Run:
         self.values = {"ADDR": os.environ.get("RPMA_EXAMPLES_ADDR", "127.0.0.1"),
                        "FILE": os.path.join(work, "file")}
         self.server = None
+        self.behind = []
         self.good = True
 
     def command(self, words):
@@ -69,9 +73,10 @@ class Run:
 
     def start(self, words, expected):
         # The API cannot tell which port it picked for "0". Below those that the system
-        # gives to others most are free.
+        # gives to others most are free. Who is there already knows the port.
         for _ in range(20):
-            self.values["PORT"] = str(random.randrange(15000, 30000))
+            if not self.behind:
+                self.values["PORT"] = str(random.randrange(15000, 30000))
             server, seen = started(self.command(words))
             if server:
                 self.server = (server, seen, words, expected)
@@ -85,7 +90,33 @@ class Run:
             rest, _ = server.communicate(timeout=PATIENCE)
             self.compare(words, expected, seen + rest.splitlines(), server.returncode)
 
+    def kill(self):
+        server, seen, words, expected = self.server
+        self.server = None
+        while len(seen) < len(expected):
+            seen.append(server.stdout.readline().rstrip("\n"))
+        server.kill()
+        rest, _ = server.communicate(timeout=PATIENCE)
+        self.compare(words, expected, seen + rest.splitlines(),
+                     server.returncode + signal.SIGKILL)
+
+    def run_behind(self, words, expected):
+        client = subprocess.Popen(self.command(words), stdout=subprocess.PIPE, text=True)
+        self.behind.append((client, words, expected))
+
+    def finish_behind(self):
+        for client, words, expected in self.behind:
+            lines, _ = client.communicate(timeout=PATIENCE)
+            self.compare(words, expected, lines.splitlines(), client.returncode)
+        self.behind = []
+
     def run(self, words, expected):
+        if words[0] == "kill":
+            self.kill()
+            return
+        if words[-1] == "&":
+            self.run_behind(words[:-1], expected)
+            return
         if words[0].endswith("server"):
             self.finish()
             self.start(words, expected)
@@ -95,9 +126,9 @@ class Run:
         self.compare(words, expected, done.stdout.splitlines(), done.returncode)
 
     def stop(self):
-        if self.server:
-            self.server[0].kill()
-            self.server[0].wait()
+        for program in ([self.server] if self.server else []) + self.behind:
+            program[0].kill()
+            program[0].wait()
 
 
 def main():
@@ -109,6 +140,7 @@ def main():
             for words, expected in transcript(output):
                 run.run(words, expected)
             run.finish()
+            run.finish_behind()
         finally:
             run.stop()
     return not run.good

@@ -141,7 +141,7 @@ static void post_receives(struct run *r, int n)
 {
 	for (int i = 0; i < n; i++) {
 		struct rp_recv_wr wr = { .wr_id = (uint64_t)i,
-			.mr = i ? r->mr : NULL,
+			.lkey = i ? r->mr->lkey : 0,
 			.addr = (uintptr_t)ADDR,
 			.length = i ? 64 : 0 };
 
@@ -172,8 +172,8 @@ static void post_requests(struct run *r, int which)
 
 		wr.wr_id = (uint64_t)i;
 		wr.addr = (uintptr_t)ADDR;
-		wr.mr = wr.length && !(wr.flags & RP_WR_INLINE) && wr.opcode != RP_OP_FLUSH ? r->mr
-											    : NULL;
+		if (wr.length && !(wr.flags & RP_WR_INLINE) && wr.opcode != RP_OP_FLUSH)
+			wr.lkey = r->mr->lkey;
 		wr.rkey = 7;
 		wr.remote_addr = 0x1000;
 		post_send(&r->c->base, &wr);

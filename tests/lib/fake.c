@@ -75,12 +75,6 @@ int fake_failure(enum fake_op op)
 	return -err;
 }
 
-void fake_set_caps(unsigned device, unsigned conn)
-{
-	fake.device_caps = device;
-	fake.conn_caps = conn;
-}
-
 void fake_fail_at(unsigned n, int err)
 {
 	fake.fail_at = n;
@@ -180,6 +174,30 @@ void fake_object_destroy(struct fake_object *object)
 	}
 	list_del(&object->all);
 	free(object);
+}
+
+void fake_set_caps(unsigned device, unsigned conn)
+{
+	fake.device_caps = device;
+	fake.conn_caps = conn;
+	list_each (node, tmp, &objects) {
+		struct fake_object *object = container_of(node, struct fake_object, all);
+
+		if (object->kind == FAKE_CONN)
+			container_of(object, struct fake_conn, object)->base.caps = conn;
+	}
+}
+
+struct rp_mr *fake_mr_by_lkey(uint32_t lkey)
+{
+	list_each (node, tmp, &objects) {
+		struct fake_object *object = container_of(node, struct fake_object, all);
+		struct fake_mr *mr = container_of(object, struct fake_mr, object);
+
+		if (object->kind == FAKE_MR && mr->base.lkey == lkey && !object->destroyed)
+			return &mr->base;
+	}
+	fake_broken(__func__, "a request names a region that is there");
 }
 
 unsigned fake_alive(void)

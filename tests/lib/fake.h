@@ -51,8 +51,8 @@ enum fake_op {
 	FAKE_OPS,
 };
 
-/* One call; fields that the op has no argument for are 0. conn_caps is not a
- * call in this sense. */
+/* One call of an op, or of what the objects have for posting and polling; fields that
+ * it has no argument for are 0. */
 struct fake_call {
 	enum fake_op op;
 	const void *object; /* what it is called on */
@@ -71,6 +71,7 @@ struct fake_call {
 	struct rp_send_wr send;
 	uint8_t inlined[8];	/* of send */
 	struct rp_recv_wr recv; /* also srq_post_recv */
+	struct rp_mr *mr;	/* of send or recv; NULL: none */
 };
 
 extern const struct rp_provider fake_provider; /* "fake" */
@@ -118,7 +119,7 @@ void fake_push_request(void);
 void fake_push_wc(struct rp_cq *cq, const struct ibv_wc *wc);
 /* An event of cq, without a completion. */
 void fake_push_cq_event(struct rp_channel *channel, struct rp_cq *cq);
-/* What the next poll returns, whatever the queue holds. */
+/* What polls return from now on, whatever the queue holds. */
 void fake_set_poll_result(int result);
 
 #endif /* RPMA_TESTS_FAKE_H */

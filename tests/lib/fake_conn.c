@@ -50,7 +50,9 @@ static struct fake_conn *conn_alloc(struct rp_pd *pd, bool passive)
 	struct fake_conn *conn = fake_object_alloc(sizeof(*conn));
 
 	fake_object_use(&conn->object, &to_pd(pd)->object);
+	conn->object.kind = FAKE_CONN;
 	conn->base.pd = pd;
+	conn->base.caps = fake.conn_caps;
 	conn->base.event_fd = -1;
 	/* Not valid yet: to be seen if somebody looks. */
 	conn->base.peer_data = (struct rpma_conn_private_data){ conn, 77 };
@@ -93,6 +95,56 @@ int fake_conn_create(
 	return 0;
 }
 
+/* ---- posting ------------------------------------------------------------- */
+
+static int post_send(struct rp_sq *sq)
+{
+	struct rp_conn *base = container_of(sq, struct rp_conn, sq);
+	struct fake_call *call = fake_record(FAKE_POST_SEND, base);
+	struct fake_conn *conn = to_conn(base);
+	struct rp_send_wr *wr = &call->send;
+	int rc = fake_failure(FAKE_POST_SEND);
+
+	MUST(sq->lock.state & LOCK_TAKEN);
+	MUST(conn->equipped && !conn->rejected);
+	rp_sq_get(sq, wr);
+	MUST(sq->wr.num_sge == (wr->lkey || wr->flags & RP_WR_INLINE) || wr->opcode == RP_OP_FLUSH);
+	if (wr->flags & RP_WR_INLINE) {
+		MUST(!wr->lkey && wr->length <= sizeof(call->inlined));
+		memcpy(call->inlined, (const void *)(uintptr_t)wr->addr, wr->length);
+	} else if (wr->lkey) {
+		call->mr = fake_mr_by_lkey(wr->lkey);
+	}
+	lock_release(&sq->lock);
+	return rc ? rp_send_failed(wr, rc) : 0;
+}
+
+int fake_receive(enum fake_op op, struct rp_rq *rq, const void *object, int rc)
+{
+	struct fake_call *call = fake_record(op, object);
+	int failure = fake_failure(op);
+
+	MUST(rq->lock.state & LOCK_TAKEN);
+	rp_rq_get(rq, &call->recv);
+	MUST(rq->wr.num_sge == !!call->recv.lkey);
+	if (call->recv.lkey)
+		call->mr = fake_mr_by_lkey(call->recv.lkey);
+	lock_release(&rq->lock);
+	rc = failure ? failure : rc;
+	return rc ? rp_recv_failed(&call->recv, rc) : 0;
+}
+
+static int post_recv(struct rp_rq *rq)
+{
+	struct rp_conn *base = container_of(rq, struct rp_conn, rq);
+	struct fake_conn *conn = to_conn(base);
+
+	MUST(conn->equipped && !conn->rejected);
+	return fake_receive(FAKE_POST_RECV, rq, base, conn->has_srq ? -EINVAL : 0);
+}
+
+/* ---- from the queues on -------------------------------------------------- */
+
 int fake_conn_setup_qp(struct rp_conn *base, const struct rp_qp_attr *attr)
 {
 	struct fake_call *call = fake_record(FAKE_CONN_SETUP_QP, base);
@@ -105,6 +157,8 @@ int fake_conn_setup_qp(struct rp_conn *base, const struct rp_qp_attr *attr)
 		return rc;
 	conn->equipped = true;
 	conn->has_srq = attr->srq != NULL;
+	rp_sq_init(&base->sq, post_send, 0);
+	rp_rq_init(&base->rq, post_recv, 0);
 	conn->base.qp_num = 0x100 + fake.next_number++;
 	fake_object_use(&conn->object, &to_cq(attr->send_cq)->object);
 	fake_object_use(&conn->object, &to_cq(attr->recv_cq)->object);
@@ -180,44 +234,9 @@ int fake_conn_disconnect(struct rp_conn *base)
 	return fake_failure(FAKE_CONN_DISCONNECT);
 }
 
-unsigned fake_conn_caps(struct rp_conn *base)
-{
-	to_conn(base);
-	return fake.conn_caps;
-}
-
 int fake_conn_destroy(struct rp_conn *base)
 {
 	fake_record(FAKE_CONN_DESTROY, base);
 	fake_object_destroy(&to_conn(base)->object);
 	return fake_failure(FAKE_CONN_DESTROY);
-}
-
-/* ---- data path ---------------------------------------------------------- */
-
-int fake_post_send(struct rp_conn *base, const struct rp_send_wr *wr)
-{
-	struct fake_call *call = fake_record(FAKE_POST_SEND, base);
-	struct fake_conn *conn = to_conn(base);
-
-	MUST(conn->equipped && !conn->rejected);
-	call->send = *wr;
-	if (wr->flags & RP_WR_INLINE) {
-		MUST(!wr->mr && wr->length <= sizeof(call->inlined));
-		memcpy(call->inlined, (const void *)(uintptr_t)wr->addr, wr->length);
-	} else if (wr->mr) {
-		to_mr(wr->mr);
-	}
-	return fake_failure(FAKE_POST_SEND);
-}
-
-int fake_post_recv(struct rp_conn *base, const struct rp_recv_wr *wr)
-{
-	struct fake_call *call = fake_record(FAKE_POST_RECV, base);
-	struct fake_conn *conn = to_conn(base);
-	int rc = fake_failure(FAKE_POST_RECV);
-
-	MUST(conn->equipped && !conn->rejected);
-	call->recv = *wr;
-	return rc ? rc : conn->has_srq ? -EINVAL : 0;
 }

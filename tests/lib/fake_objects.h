@@ -33,7 +33,7 @@ struct fake_state {
 	void *hook_arg[FAKE_OPS];
 
 	unsigned device_caps;
-	unsigned conn_caps;
+	unsigned conn_caps; /* of those to come, too */
 	enum rpma_conn_event events[FAKE_QUEUE_MAX];
 	unsigned n_events;
 	unsigned n_requests;
@@ -57,6 +57,7 @@ int fake_failure(enum fake_op op);
  */
 struct fake_object {
 	struct list all;
+	enum { FAKE_OTHER, FAKE_MR, FAKE_CONN } kind; /* where it is looked for */
 	struct fake_object *uses[4];
 	unsigned users;
 	bool destroyed;
@@ -67,6 +68,8 @@ struct fake_object {
 void *fake_object_alloc(size_t size);
 void fake_object_use(struct fake_object *object, struct fake_object *used);
 void fake_object_destroy(struct fake_object *object);
+/* The region that a request names, which must be there. */
+struct rp_mr *fake_mr_by_lkey(uint32_t lkey);
 
 struct fake_pd {
 	struct fake_object object;
@@ -88,6 +91,7 @@ struct fake_channel {
 struct fake_cq {
 	struct fake_object object;
 	struct rp_cq base;
+	struct ibv_cq face; /* base.source */
 	bool armed;
 	struct ibv_wc wc[FAKE_QUEUE_MAX];
 	int n_wc;
@@ -148,9 +152,8 @@ int fake_conn_accept(struct rp_conn *base, const void *data, size_t len);
 int fake_conn_reject(struct rp_conn *base);
 int fake_conn_next_event(struct rp_conn *base, enum rpma_conn_event *event);
 int fake_conn_disconnect(struct rp_conn *base);
-unsigned fake_conn_caps(struct rp_conn *base);
 int fake_conn_destroy(struct rp_conn *base);
-int fake_post_send(struct rp_conn *base, const struct rp_send_wr *wr);
-int fake_post_recv(struct rp_conn *base, const struct rp_recv_wr *wr);
+/* The end of a receive for object, of a connection or shared. */
+int fake_receive(enum fake_op op, struct rp_rq *rq, const void *object, int rc);
 
 #endif /* RPMA_TESTS_FAKE_OBJECTS_H */

@@ -57,7 +57,9 @@ static int mr_reg(struct rp_pd *pd, void *addr, uint64_t length, int usage, stru
 		return rc;
 	mr = fake_object_alloc(sizeof(*mr));
 	fake_object_use(&mr->object, &to_pd(pd)->object);
-	mr->base = (struct rp_mr){ pd, addr, length, 0x1000 + fake.next_number++ };
+	mr->object.kind = FAKE_MR;
+	mr->base = (struct rp_mr){ pd, addr, length, 0x1000 + fake.next_number++,
+		0x2000 + fake.next_number++ };
 	*base = &mr->base;
 	return 0;
 }
@@ -125,6 +127,25 @@ static int channel_wait(struct rp_channel *base, struct rp_cq **cq)
 	return 0;
 }
 
+static int poll_cq(struct ibv_cq *source, int n, struct ibv_wc *wc)
+{
+	struct fake_cq *cq = container_of(source, struct fake_cq, face);
+	struct fake_call *call = fake_record(FAKE_CQ_POLL, &to_cq(&cq->base)->base);
+	int got = 0, rc = fake_failure(FAKE_CQ_POLL);
+
+	call->size = (uint32_t)n;
+	MUST(n >= 1);
+	if (rc)
+		return rc;
+	if (fake.poll_result_set)
+		return fake.poll_result;
+	while (got < n && cq->n_wc) {
+		wc[got++] = cq->wc[0];
+		SHIFT(cq->wc, cq->n_wc);
+	}
+	return got;
+}
+
 static int cq_create(
 	struct rp_device *dev, struct rp_channel *channel, uint32_t size, struct rp_cq **base)
 {
@@ -138,7 +159,9 @@ static int cq_create(
 		return rc;
 	cq = fake_object_alloc(sizeof(*cq));
 	fake_object_use(&cq->object, &to_channel(channel)->object);
-	cq->base = (struct rp_cq){ dev, channel };
+	cq->base.dev = dev;
+	cq->base.channel = channel;
+	rp_cq_set_source(&cq->base, &cq->face, poll_cq);
 	*base = &cq->base;
 	return 0;
 }
@@ -176,26 +199,14 @@ static int cq_arm(struct rp_cq *base)
 	return rc;
 }
 
-static int cq_poll(struct rp_cq *base, int n, struct ibv_wc *wc)
-{
-	struct fake_call *call = fake_record(FAKE_CQ_POLL, base);
-	struct fake_cq *cq = to_cq(base);
-	int got = 0, rc = fake_failure(FAKE_CQ_POLL);
-
-	call->size = (uint32_t)n;
-	MUST(n >= 1);
-	if (rc)
-		return rc;
-	if (fake.poll_result_set)
-		return fake.poll_result;
-	while (got < n && cq->n_wc) {
-		wc[got++] = cq->wc[0];
-		SHIFT(cq->wc, cq->n_wc);
-	}
-	return got;
-}
-
 /* ---- shared receive queue ----------------------------------------------- */
+
+static int post_srq_recv(struct rp_rq *rq)
+{
+	struct fake_srq *srq = to_srq(container_of(rq, struct rp_srq, rq));
+
+	return fake_receive(FAKE_SRQ_POST_RECV, rq, &srq->base, 0);
+}
 
 static int srq_create(struct rp_pd *pd, uint32_t size, struct rp_srq **base)
 {
@@ -209,6 +220,7 @@ static int srq_create(struct rp_pd *pd, uint32_t size, struct rp_srq **base)
 	srq = fake_object_alloc(sizeof(*srq));
 	fake_object_use(&srq->object, &to_pd(pd)->object);
 	srq->base.pd = pd;
+	rp_rq_init(&srq->base.rq, post_srq_recv, 0);
 	*base = &srq->base;
 	return 0;
 }
@@ -221,15 +233,6 @@ static int srq_destroy(struct rp_srq *base)
 	fake_record(FAKE_SRQ_DESTROY, base);
 	fake_object_destroy(&srq->object);
 	return first(fake_failure(FAKE_SRQ_DESTROY), rc);
-}
-
-static int srq_post_recv(struct rp_srq *base, const struct rp_recv_wr *wr)
-{
-	struct fake_call *call = fake_record(FAKE_SRQ_POST_RECV, base);
-
-	to_srq(base);
-	call->recv = *wr;
-	return fake_failure(FAKE_SRQ_POST_RECV);
 }
 
 /* ---- the provider ------------------------------------------------------- */
@@ -247,10 +250,8 @@ static const struct rp_ops ops = {
 	.cq_create = cq_create,
 	.cq_destroy = cq_destroy,
 	.cq_arm = cq_arm,
-	.cq_poll = cq_poll,
 	.srq_create = srq_create,
 	.srq_destroy = srq_destroy,
-	.srq_post_recv = srq_post_recv,
 	.listener_create = fake_listener_create,
 	.listener_destroy = fake_listener_destroy,
 	.listener_next = fake_listener_next,
@@ -261,10 +262,7 @@ static const struct rp_ops ops = {
 	.conn_reject = fake_conn_reject,
 	.conn_next_event = fake_conn_next_event,
 	.conn_disconnect = fake_conn_disconnect,
-	.conn_caps = fake_conn_caps,
 	.conn_destroy = fake_conn_destroy,
-	.post_send = fake_post_send,
-	.post_recv = fake_post_recv,
 };
 
 static struct ibv_context context;

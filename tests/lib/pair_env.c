@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <netdb.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -78,6 +79,7 @@ static const struct traits traits_tcp = {
 	.native_flush = true,
 	.one_closed = true,
 	.refuses_late = true,
+	.refuses_waiting = true,
 	.rnr_waits = true,
 	.tells_errors = true,
 	.request_data = 255,
@@ -92,6 +94,7 @@ static const struct traits traits_verbs_ib = {
 	.immediate = true,
 	.in_order = true,
 	.refuses_late = true,
+	.refuses_waiting = true,
 	.rnr_waits = true,
 	.request_data = 56,
 	.accept_data = 196,
@@ -133,6 +136,7 @@ static bool *trait_by_name(struct traits *t, const char *name)
 		TRAIT(native_flush),
 		TRAIT(one_closed),
 		TRAIT(refuses_late),
+		TRAIT(refuses_waiting),
 		TRAIT(rnr_waits),
 		TRAIT(tells_errors),
 	};
@@ -170,20 +174,23 @@ static bool is_iwarp(void)
 	return ctx->device->transport_type == IBV_TRANSPORT_IWARP;
 }
 
+static struct traits known_traits;
+
+static void find_traits(void)
+{
+	if (strcmp(provider(), "tcp") == 0)
+		known_traits = traits_tcp;
+	else
+		known_traits = is_iwarp() ? traits_verbs_iwarp : traits_verbs_ib;
+	correct_traits(&known_traits);
+}
+
 const struct traits *traits(void)
 {
-	static struct traits t;
-	static bool known;
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-	if (!known) {
-		if (strcmp(provider(), "tcp") == 0)
-			t = traits_tcp;
-		else
-			t = is_iwarp() ? traits_verbs_iwarp : traits_verbs_ib;
-		correct_traits(&t);
-		known = true;
-	}
-	return &t;
+	pthread_once(&once, find_traits);
+	return &known_traits;
 }
 
 void require_trait_named(bool has, const char *name)
@@ -191,6 +198,14 @@ void require_trait_named(bool has, const char *name)
 	if (has)
 		return;
 	print_message("skipped: provider %s lacks the trait %s\n", provider(), name);
+	skip();
+}
+
+void not_for_devices(const char *why)
+{
+	if (!traits()->device)
+		return;
+	print_message("skipped: %s\n", why);
 	skip();
 }
 

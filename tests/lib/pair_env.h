@@ -45,6 +45,8 @@ struct traits {
 	bool one_closed;      /* nothing follows CLOSED */
 	bool tells_errors;    /* a request that fails ends the connection at both ends */
 	bool refuses_late;    /* a refused connection is told by an event, not by connect */
+	bool refuses_waiting; /* an endpoint that ends refuses whoever waits; else they may
+			       * hear nothing, and find it unreachable */
 	bool rnr_waits;	      /* a message waits for its receive */
 	size_t request_data;  /* most private data of a request */
 	size_t accept_data;   /* ... and of its answer */
@@ -55,6 +57,8 @@ const struct traits *traits(void);
 /* Leave the test as skipped when the provider has not this trait. */
 #define require_trait(name) require_trait_named(traits()->name, #name)
 void require_trait_named(bool has, const char *name);
+/* ... when the other end is a device */
+void not_for_devices(const char *why);
 
 /* First thing in main. */
 void test_init(void);

@@ -21,7 +21,7 @@ TABLE = {
     "src/tcp/": (SEAM + ("src/tcp/iwarp/",), r"rdma/", None),
     "src/verbs/": (SEAM, "$^", None),
     "src/core/": (SEAM, rf"{NO_IO}|rdma/", None),
-    "src/": (("include/librpma.h",), rf"{NO_RDMA}|{NO_IO}", None),
+    "src/": (("include/librpma.h", "src/base/"), rf"{NO_RDMA}|{NO_IO}", None),
     "include/": ((), "rdma/", None),
     "examples/": (("include/librpma.h",), "rdma/", None),
     "bench/fabric/": (("bench/lib/",), "infiniband/", None),

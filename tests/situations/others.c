@@ -81,6 +81,7 @@ static void b40_strangers_at_the_door(void **state)
 	int fd[6], ep_fd = -1;
 
 	(void)state;
+	not_for_devices("the strangers speak TCP");
 	net_open_at(&n, "127.0.0.1");
 	assert_ok(rpma_ep_get_fd(n.ep, &ep_fd));
 	fill(noise, sizeof(noise), 40);
@@ -113,6 +114,7 @@ static void b40_more_strangers_than_are_let_in(void **state)
 	int *fd = calloc(MANY, sizeof(*fd)), ep_fd = -1;
 
 	(void)state;
+	not_for_devices("the strangers speak TCP");
 	assert_non_null(fd);
 	net_open_at(&n, "127.0.0.1");
 	assert_ok(rpma_ep_get_fd(n.ep, &ep_fd));
@@ -135,6 +137,7 @@ static void b40_one_byte_now_and_then(void **state)
 	int fd;
 
 	(void)state;
+	not_for_devices("the strangers speak TCP");
 	net_open_at(&n, "127.0.0.1");
 	fd = stranger(&n);
 	for (size_t i = 0; i < sizeof(request) - 1; i++) {
@@ -154,6 +157,7 @@ static void b41_silent_after_its_request(void **state)
 	int fd;
 
 	(void)state;
+	not_for_devices("the strangers speak TCP");
 	net_open_at(&n, "127.0.0.1");
 	fd = stranger(&n);
 	say(fd, request, sizeof(request));
@@ -222,6 +226,7 @@ static void b35_no_receive_goes_with_its_connection(void **state)
 	struct hall h;
 
 	(void)state;
+	not_for_devices("a device may keep the receive that it had begun");
 	hall_open(&h, 4, 4);
 	region_open(&in, h.net.peer[SERVER], BIG, USAGE_ALL);
 	region_open(&out, h.net.peer[CLIENT], BIG, USAGE_ALL);

@@ -73,6 +73,7 @@ static void b18_a_sleeper_is_woken_by_a_slow_peer(void **state)
 	pthread_t t;
 
 	(void)state;
+	not_for_devices("a device takes data while its process is stopped");
 	link_open(&l, CLIENT);
 	t = thread_start(sleep_for_completions, &l.side);
 	child_stop(&l.child);
@@ -144,6 +145,7 @@ static void b19_frames_that_come_byte_by_byte(void **state)
 	pthread_t t;
 
 	(void)state;
+	not_for_devices("it cuts frames of TCP");
 	net_open_at(&n, "127.0.0.1");
 	through = n;
 	d.listener = dead_port("127.0.0.1", true, through.port);

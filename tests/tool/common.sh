@@ -6,15 +6,20 @@
 
 # shellcheck source=tests/repo/cases.sh
 . "$top/tests/repo/cases.sh"
-export RPMA_PROVIDER=tcp
+# With RPMA_TOOL_ADDR, which is a device's: over that
+if [ -z "${RPMA_TOOL_ADDR:-}" ]; then
+	export RPMA_PROVIDER=tcp
+fi
+host=${RPMA_TOOL_ADDR:-127.0.0.1}
 case $rpma in /*) ;; *) rpma=$PWD/$rpma ;; esac
 
-# serve [OPTION...]: start a server; sets $server and $to
+# serve [OPTION...]: start a server, by the command in $serve_with; sets $server, $to
 serve() {
 	served=${served:-$(mktemp "$work/served.XXXXXX")} # of this case
 	rm -f "$work/ready"
 	mkfifo "$work/ready"
-	"$rpma" serve --addr 127.0.0.1 --port "${port:-0}" --ready-fd 3 "$@" \
+	# shellcheck disable=SC2086 # words
+	${serve_with:-} "$rpma" serve --addr "$host" --port "${port:-0}" --ready-fd 3 "$@" \
 		3>"$work/ready" >>"$served" 2>&1 &
 	server=$!
 	# shellcheck disable=SC2064 # now
@@ -23,7 +28,7 @@ serve() {
 		echo 'the server did not start'
 		return 1
 	}
-	to=127.0.0.1:$port
+	to=$host:$port
 }
 
 # Terminate the server: it ends well.

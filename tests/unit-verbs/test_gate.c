@@ -19,6 +19,7 @@ struct source {
 	struct gate gate;
 	int pipe[2];
 	atomic_int takes; /* how often somebody has tried */
+	char kept;
 };
 
 static int take(struct gate *gate, void *out)
@@ -36,6 +37,7 @@ static void source_open(struct source *s)
 	assert_int_equal(pipe(s->pipe), 0);
 	assert_int_equal(gate_open(&s->gate, s->pipe[0]), 0);
 	atomic_init(&s->takes, 0);
+	s->kept = 0;
 }
 
 static void source_close(struct source *s)
@@ -95,6 +97,46 @@ static void passes_errors_on(void **state)
 	close(s.pipe[1]);
 	assert_int_equal(gate_wait(&s.gate, take, &c), -EPIPE);
 	s.pipe[1] = dup(s.pipe[0]);
+	source_close(&s);
+}
+
+/* Takes a byte and keeps it back once; the source must have no more. */
+static int take_twice(struct gate *gate, void *out)
+{
+	struct source *s = container_of(gate, struct source, gate);
+	char *c = out;
+
+	if (s->kept == 0) {
+		int ret = take(gate, &s->kept);
+
+		if (ret)
+			return ret;
+		gate_keep(gate, true);
+		*c = 'k';
+	} else {
+		*c = s->kept;
+		s->kept = 0;
+		gate_keep(gate, false);
+	}
+	return 0;
+}
+
+static void is_readable_while_something_is_kept(void **state)
+{
+	struct source s;
+	char c = 0;
+
+	(void)state;
+	source_open(&s);
+	assert_int_equal(fcntl(s.gate.fd, F_SETFL, O_NONBLOCK), 0);
+	assert_int_equal(write(s.pipe[1], "a", 1), 1);
+	assert_int_equal(gate_wait(&s.gate, take_twice, &c), 0);
+	assert_int_equal(c, 'k');
+	assert_true(readable(s.gate.fd));
+	assert_int_equal(gate_wait(&s.gate, take_twice, &c), 0);
+	assert_int_equal(c, 'a');
+	assert_false(readable(s.gate.fd));
+	assert_int_equal(gate_wait(&s.gate, take_twice, &c), -EAGAIN);
 	source_close(&s);
 }
 
@@ -172,6 +214,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(is_readable_when_the_source_is),
 		cmocka_unit_test(does_not_wait_when_told_so),
+		cmocka_unit_test(is_readable_while_something_is_kept),
 		cmocka_unit_test(passes_errors_on),
 		cmocka_unit_test(goes_on_after_a_signal),
 		cmocka_unit_test(turns_out_all_who_wait),
