@@ -6,6 +6,8 @@
  */
 
 #include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -167,10 +169,21 @@ int conn_next_event(struct rp_conn *base, enum rpma_conn_event *event)
 
 /* ---- states ----------------------------------------------------------------------- */
 
+/* For a foreign peer (see fits_segment() in tx.c) only one segment waits in the socket:
+ * what is posted meanwhile goes together. */
+static void keep_one_segment(struct tcp_conn *c)
+{
+	int most = 1; /* byte not sent: then the socket takes no more */
+
+	setsockopt(c->fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &most, sizeof(most));
+}
+
 void conn_established(struct tcp_conn *c)
 {
 	c->state = CONN_OPEN;
 	watch_timer(&c->watch, -1);
+	if (!c->own_peer)
+		keep_one_segment(c);
 	free(c->hs);
 	c->hs = NULL;
 	conn_note(c, RP_LOG_INFO, "established, %s, CRC %s",

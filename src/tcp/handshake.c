@@ -331,10 +331,13 @@ static void replied(struct tcp_conn *c, const struct mpa_frame *reply)
 		set_peer_caps(c, reply->caps, q->max_ulpdu);
 	c->tx.gated = true;
 	c->state = CONN_FIRST;
-	if (q->enhanced && q->peer_to_peer)
+	if (q->enhanced && q->peer_to_peer) {
 		watch_timer(&c->watch, tcp_env()->handshake_ms);
-	else
-		conn_established(c);
+		return;
+	}
+	conn_note(c, RP_LOG_NOTICE, "established, CRC %s; requests wait until the client has sent",
+		c->crc ? "on" : "off");
+	conn_established(c);
 }
 
 int conn_accept(struct rp_conn *base, const void *data, size_t len)

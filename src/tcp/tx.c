@@ -114,9 +114,9 @@ static size_t in_place_bytes(const struct tcp_conn *c)
 	return n;
 }
 
-/* What goes to a foreign peer in one piece is whole FPDUs that fit a segment of TCP:
- * RFC 5044 recommends that segments begin with an FPDU, and siw does not wake up for
- * the rest of a header when nothing follows it. */
+/* What goes to a foreign peer in one piece is whole FPDUs that fit a segment of TCP, so
+ * that each segment begins with one. RFC 5044 recommends it, and siw depends on it: it
+ * loses its place when a header, or a trailer, comes in two parts. */
 static bool fits_segment(const struct tcp_conn *c, size_t payload)
 {
 	return c->own_peer || c->tx.n_iov == 0 ||
