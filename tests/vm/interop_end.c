@@ -185,33 +185,6 @@ static void rejected_by_near(void **state)
 	duo_close(&d);
 }
 
-/* siw takes 251 bytes and passes no more on; refused at once where that is known. */
-static void too_much_private_data(void **state)
-{
-	struct rpma_conn *conn = NULL;
-	struct rpma_conn_req *req;
-	uint8_t bytes[255] = { 0 };
-	const struct rpma_conn_private_data data = { bytes, sizeof(bytes) };
-	struct duo d;
-
-	(void)state;
-	if (!near_is("verbs") && !far_is("verbs")) {
-		print_message("no siw here\n");
-		skip();
-	}
-	duo_open(&d, CLIENT);
-	memcpy(d.net.port, d.port, PORT_LEN);
-	req = client_req(&d.net, NULL);
-	if (near_is("verbs")) {
-		assert_rpma(RPMA_E_PROVIDER, rpma_conn_req_connect(&req, &data, &conn));
-	} else {
-		assert_ok(rpma_conn_req_connect(&req, &data, &conn));
-		print_message("%s\n", rpma_utils_conn_event_2str(next_event(conn)));
-		assert_ok(rpma_conn_delete(&conn));
-	}
-	duo_close(&d);
-}
-
 /* The two share the ports of TCP. */
 static void port_of_the_other(void **state)
 {
@@ -237,7 +210,6 @@ int main(int argc, char **argv)
 		BOTH(killed_under_load),
 		cmocka_unit_test(rejected_by_far),
 		cmocka_unit_test(rejected_by_near),
-		cmocka_unit_test(too_much_private_data),
 		cmocka_unit_test(port_of_the_other),
 	};
 

@@ -2,8 +2,9 @@
 /* Copyright 2026, the librpma authors */
 
 /*
- * interop_items.c -- the items of tests/wire/README.md that need the kernel's siw: what
- * goes over the wire between it and us, noted by a relay between the two
+ * interop_items.c -- what needs the kernel's siw: the items of tests/wire/README.md about
+ * it, that is what goes over the wire between it and us, noted by a relay between the
+ * two; and its limit
  */
 
 #include <string.h>
@@ -113,11 +114,35 @@ static void item_100_siw_responder(void **state)
 	with_roles(near_is("tcp") ? CLIENT : SERVER, siw_as_responder);
 }
 
+/* siw takes 251 bytes and passes no more on; refused at once where that is known. */
+static void too_much_private_data(void **state)
+{
+	struct rpma_conn *conn = NULL;
+	struct rpma_conn_req *req;
+	uint8_t bytes[255] = { 0 };
+	const struct rpma_conn_private_data data = { bytes, sizeof(bytes) };
+	struct duo d;
+
+	(void)state;
+	duo_open(&d, CLIENT);
+	memcpy(d.net.port, d.port, PORT_LEN);
+	req = client_req(&d.net, NULL);
+	if (near_is("verbs")) {
+		assert_rpma(RPMA_E_PROVIDER, rpma_conn_req_connect(&req, &data, &conn));
+	} else {
+		assert_ok(rpma_conn_req_connect(&req, &data, &conn));
+		expect_event(conn, RPMA_CONN_REJECTED);
+		assert_ok(rpma_conn_delete(&conn));
+	}
+	duo_close(&d);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(item_099_siw_initiator),
 		cmocka_unit_test(item_100_siw_responder),
+		cmocka_unit_test(too_much_private_data),
 	};
 
 	if (duo_init(argc, argv))

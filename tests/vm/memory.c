@@ -4,9 +4,6 @@
 /*
  * memory.c -- what can be registered, and what a persistent flush of it does
  *
- * The calls that make bytes durable are caught here on their way out of the library:
- * msync(2), and pmem_persist(3) of libpmem.
- *
  * Environment, beside that of pair_env.h
  *   RPMA_MEMORY_DISK	a directory of an ordinary file system on a disk
  *   RPMA_MEMORY_PMEM	one of a file system with DAX
@@ -15,14 +12,13 @@
  *   RPMA_VM_NATIVE	set: the device flushes by itself
  */
 
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "memory_calls.h"
 #include "pair_ops.h"
 #include "pair_wait.h"
 
@@ -30,47 +26,6 @@
 #define SIZE ((size_t)2 << 20)
 #define LEN ((size_t)10000)
 #define OFFSET ((size_t)12345)
-
-/* ---- what the library does --------------------------------------------------- */
-
-struct calls {
-	int msync;
-	int persist;
-	int partial; /* did not cover what was written */
-};
-
-static struct calls calls;
-static char *watched;
-
-static void note(int *count, const void *addr, size_t len)
-{
-	const char *from = addr;
-
-	if (watched == NULL || from + len <= watched || from >= watched + SIZE)
-		return;
-	__atomic_add_fetch(count, 1, __ATOMIC_SEQ_CST);
-	if (from > watched + OFFSET || from + len < watched + OFFSET + LEN)
-		__atomic_add_fetch(&calls.partial, 1, __ATOMIC_SEQ_CST);
-}
-
-#define CAUGHT __attribute__((visibility("default")))
-
-CAUGHT int msync(void *addr, size_t len, int flags)
-{
-	note(&calls.msync, addr, len);
-	return (int)syscall(SYS_msync, addr, len, flags);
-}
-
-void pmem_persist(const void *addr, size_t len);
-CAUGHT void pmem_persist(const void *addr, size_t len)
-{
-	void (*real)(const void *, size_t);
-
-	*(void **)&real = dlsym(RTLD_NEXT, "pmem_persist");
-	assert_non_null(real);
-	note(&calls.persist, addr, len);
-	real(addr, len);
-}
 
 /* ---- what it says ------------------------------------------------------------ */
 
@@ -193,13 +148,12 @@ static bool use(struct pair *p, struct rpma_mr_local *mr, char *at, int op, cons
 	region_open(&src, p->side[CLIENT].peer, LEN, RPMA_MR_USAGE_WRITE_SRC);
 	fill(src.data, LEN, 1);
 	memset(at, 0, SIZE);
-	watched = at;
-	calls = (struct calls){ 0 };
+	calls_watch(at + OFFSET, LEN);
 	op_post(&ops[OP_WRITE], &x);
 	x.flags = RPMA_F_COMPLETION_ALWAYS;
 	op_post(&ops[op], &x);
 	expect_status(x.by, CTX(1), fails ? IBV_WC_REM_OP_ERR : IBV_WC_SUCCESS);
-	watched = NULL;
+	calls_watch(NULL, 0);
 	assert_memory_equal(at + OFFSET, src.data, LEN);
 	check_calls(k);
 	region_close(&src);

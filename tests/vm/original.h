@@ -55,7 +55,7 @@ void must(const char *key, int ret);
 /* Waits for it. */
 void say_event(struct rpma_conn *conn);
 /* Likewise, but not long: for what may never come */
-#define SOON_MS 3000
+#define SOON_MS 5000
 void say_event_soon(struct rpma_conn *conn);
 /* Waits for a completion, not long either. conn: whose it has to be. */
 void say_wc(const char *key, struct rpma_cq *cq, struct rpma_conn *conn);

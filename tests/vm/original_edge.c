@@ -6,6 +6,7 @@
  */
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <time.h>
 
 #include "original.h"
@@ -103,13 +104,13 @@ static void pause_ms(int ms)
 	nanosleep(&(struct timespec){ .tv_nsec = ms * 1000000L }, NULL);
 }
 
-/* Whether n completions come, the next one always soon */
+/* Whether n completions come, the next one always within a second */
 static bool all_come(struct rpma_cq *cq, int n)
 {
 	struct ibv_wc wc;
 	int idle_ms = 0;
 
-	while (n > 0 && idle_ms < SOON_MS) {
+	while (n > 0 && idle_ms < 1000) {
 		if (rpma_cq_get_wc(cq, 1, &wc, NULL) == 0) {
 			n--;
 			idle_ms = 0;
@@ -160,15 +161,16 @@ static void tell_sizes(struct end *e, uint32_t cq, uint32_t sq, uint32_t rq)
 {
 	struct rpma_conn_req *req = NULL;
 	struct rpma_conn_cfg *cfg = NULL;
+	char key[64];
 
+	snprintf(key, sizeof(key), "queues of %u, %u and %u", cq, sq, rq);
 	MUST(rpma_conn_cfg_new(&cfg));
 	MUST(rpma_conn_cfg_set_timeout(cfg, 10000));
 	MUST(rpma_conn_cfg_set_cq_size(cfg, cq));
 	MUST(rpma_conn_cfg_set_sq_size(cfg, sq));
 	MUST(rpma_conn_cfg_set_rq_size(cfg, rq));
-	say("sizes", "%u %u %u", cq, sq, rq);
-	TELL(rpma_conn_req_new(e->peer, address, port, cfg, &req));
-	TELL(rpma_conn_req_delete(&req));
+	say_result(key, rpma_conn_req_new(e->peer, address, port, cfg, &req));
+	MUST(rpma_conn_req_delete(&req));
 	MUST(rpma_conn_cfg_delete(&cfg));
 }
 

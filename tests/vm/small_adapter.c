@@ -13,9 +13,9 @@
 
 enum { LONGEST = 64 };
 
-#undef ibv_query_device
+#define EXPORT __attribute__((visibility("default")))
 
-int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
+EXPORT int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
 {
 	int (*real)(struct ibv_context *, struct ibv_device_attr *) =
 		dlsym(RTLD_NEXT, "ibv_query_device");
@@ -25,7 +25,7 @@ int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
 	return ret;
 }
 
-int rdma_create_qp_ex(struct rdma_cm_id *id, struct ibv_qp_init_attr_ex *attr)
+EXPORT int rdma_create_qp_ex(struct rdma_cm_id *id, struct ibv_qp_init_attr_ex *attr)
 {
 	int (*real)(struct rdma_cm_id *, struct ibv_qp_init_attr_ex *) =
 		dlsym(RTLD_NEXT, "rdma_create_qp_ex");

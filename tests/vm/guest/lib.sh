@@ -34,9 +34,10 @@ check() {
 
 # a program with cases of its own
 run_cases() {
-	local status=0
+	local status=0 started=$SECONDS
 	echo "-- ${1##*/}"
 	timeout 120 "$@" || status=$?
+	echo "$((SECONDS - started)) s"
 	[ $status -eq 0 ] || {
 		echo "${1##*/}: status $status"
 		failed=1
