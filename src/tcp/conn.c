@@ -123,10 +123,12 @@ void conn_event(struct tcp_conn *c, enum rpma_conn_event event)
 {
 	if (c->n_events == CONN_EVENTS || c->notify.fd < 0)
 		return;
-	c->untold = c->direct && c->n_events == 0;
-	c->events[c->n_events++] = event;
-	if (!c->untold)
+	/* an end that comes right behind stays behind */
+	if (c->direct && c->n_events == 0)
+		c->untold = true;
+	else
 		notify_post(&c->notify);
+	c->events[c->n_events++] = event;
 }
 
 bool conn_take_event(struct tcp_conn *c, enum rpma_conn_event *event)

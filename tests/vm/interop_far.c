@@ -25,7 +25,7 @@ static bool data_is(struct rpma_conn *conn, size_t len, size_t *got)
 	assert_ok(rpma_conn_get_private_data(conn, &data));
 	fill(sent, len, SEED_NEAR);
 	*got = data.len;
-	return data.len >= len && memcmp(data.ptr, sent, len) == 0;
+	return data.len >= len && (len == 0 || memcmp(data.ptr, sent, len) == 0);
 }
 
 static void up(struct line *l, struct rpma_peer *peer, struct rpma_conn *conn, size_t len)

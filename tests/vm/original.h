@@ -24,7 +24,7 @@ enum role { SERVER, CLIENT };
 struct scenario {
 	const char *name;
 	void (*play)(void); /* on both sides, see role */
-	bool not_iwarp;	    /* nothing would come of it there */
+	bool not_iwarp;	    /* what comes of it there is a matter of chance */
 };
 
 #define SCENARIO(function) .name = #function, .play = (function)

@@ -3,6 +3,9 @@
 
 /* start_first.c -- the first FPDU, towards a responder: items 19, 21, 22 */
 
+#include <stdatomic.h>
+
+#include "pair_thread.h"
 #include "rig.h"
 
 struct first {
@@ -147,6 +150,50 @@ static void item_022_other_rtr_as_first(void **state)
 	first_close(&f);
 }
 
+struct waiter {
+	struct rpma_conn *conn;
+	atomic_int tid;
+	enum rpma_conn_event event[2];
+};
+
+static void *wait_twice(void *arg)
+{
+	struct waiter *w = arg;
+
+	atomic_store(&w->tid, gettid());
+	for (int i = 0; i < 2; i++)
+		assert_ok(rpma_conn_next_event(w->conn, &w->event[i]));
+	return NULL;
+}
+
+/* The end comes with it, and who waits for events takes both from the socket. */
+static void end_right_behind_the_first(void **state)
+{
+	struct bytes b = { 0 };
+	struct waiter w = { 0 };
+	struct first f;
+	pthread_t t;
+
+	(void)state;
+	first_open(&f, "50 02 0004 8010 c010", "50 02 0004 8010 8010");
+	w.conn = f.conn;
+	t = thread_start(wait_twice, &w);
+	while (!atomic_load(&w.tid))
+		sched_yield();
+	thread_wait_asleep(atomic_load(&w.tid));
+	bytes_add(&b, WRITE_RTR);
+	bytes_fpdu(&b, "c1 40 deadbeef 0000000000000000 6162");
+	raw_send_bytes(&f.r, b.p, b.len);
+	thread_join(t);
+	assert_int_equal(w.event[0], RPMA_CONN_ESTABLISHED);
+	assert_int_equal(w.event[1], RPMA_CONN_LOST);
+	bytes_free(&b);
+	assert_ok(rpma_conn_delete(&f.conn));
+	region_close(&f.mem);
+	raw_close(&f.r);
+	net_close(&f.n);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -156,8 +203,10 @@ int main(void)
 		cmocka_unit_test(item_021_read_rtr),
 		cmocka_unit_test(item_022_send_as_first),
 		cmocka_unit_test(item_022_other_rtr_as_first),
+		cmocka_unit_test(end_right_behind_the_first),
 	};
 
+	threads_init();
 	wire_init();
 	return cmocka_run_group_tests_name("wire-start-first", tests, NULL, NULL);
 }
