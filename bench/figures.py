@@ -55,12 +55,13 @@ LATENCY_BLOCK = [
     rpma("read block", "latency read block 0 {t}"),
 ]
 
+# TCP takes a while to find its pace
 STREAM = [
-    floor("stream", "stream block 1048576 {t}"),
-    rpma("stream CRC off", "stream block 1048576 16 1 1 1 {t}", env=CRC_OFF),
-    rpma("stream CRC on", "stream block 1048576 16 1 1 1 {t}"),
-    fabric("tcp", "stream", "stream 1048576 16 1 {t}"),
-    fabric("net", "stream", "stream 1048576 16 1 {t}"),
+    floor("stream", "stream block 1048576 {t1}"),
+    rpma("stream CRC off", "stream block 1048576 16 1 1 1 {t1}", env=CRC_OFF),
+    rpma("stream CRC on", "stream block 1048576 16 1 1 1 {t1}"),
+    fabric("tcp", "stream", "stream 1048576 16 1 {t1}"),
+    fabric("net", "stream", "stream 1048576 16 1 {t1}"),
     ucx("stream", "ucp_put_bw -s 1048576 -O 16 -n {n1k}"),
 ]
 
