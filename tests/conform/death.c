@@ -23,7 +23,10 @@ static void check_all_come_back(struct link *l, uint64_t count)
 
 	for (uint64_t i = 0; i < count; i++) {
 		next_wc(&l->side, l->side.cq, &wc);
-		assert_true(wc.wr_id < count && !(seen & UINT64_C(1) << wc.wr_id));
+		if (wc.wr_id >= count || seen & UINT64_C(1) << wc.wr_id)
+			fail_msg("completion %d of %d: of %#llx, status %d; before: %#llx", (int)i,
+				(int)count, (unsigned long long)wc.wr_id, (int)wc.status,
+				(unsigned long long)seen);
 		seen |= UINT64_C(1) << wc.wr_id;
 		if (!traits()->in_order)
 			continue;
