@@ -96,7 +96,7 @@ struct rp_cq {
 	struct rp_device *dev;
 	struct rp_channel *channel;
 	int (*_Atomic poll)(struct ibv_cq *source, int n, struct ibv_wc *wc);
-	struct ibv_cq *source;
+	_Atomic(struct ibv_cq *) source;
 	atomic_uint sends; /* successful completions of requests, taken */
 	atomic_uint recvs; /* and of receives */
 	atomic_bool failed;
@@ -106,7 +106,7 @@ struct rp_cq {
 static inline void rp_cq_set_source(struct rp_cq *cq, struct ibv_cq *source,
 	int (*poll)(struct ibv_cq *source, int n, struct ibv_wc *wc))
 {
-	cq->source = source;
+	atomic_store_explicit(&cq->source, source, memory_order_relaxed);
 	atomic_store_explicit(&cq->poll, poll, memory_order_release);
 }
 

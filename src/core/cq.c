@@ -108,7 +108,7 @@ static inline int poll_cq(struct rp_cq *cq, int n, struct ibv_wc *wc)
 	int (*poll)(struct ibv_cq * source, int n, struct ibv_wc *wc) =
 		atomic_load_explicit(&cq->poll, memory_order_acquire);
 
-	return poll(cq->source, n, wc);
+	return poll(atomic_load_explicit(&cq->source, memory_order_relaxed), n, wc);
 }
 
 static inline int nothing_taken(void)

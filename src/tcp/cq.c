@@ -6,7 +6,6 @@
  */
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 
 #include "tcp/cq.h"
@@ -50,7 +49,7 @@ static bool channel_drive(struct tcp_channel *ch)
 	struct cq_driver *driver;
 	unsigned direct;
 
-	if (fcntl(ch->notify.fd, F_GETFL) & O_NONBLOCK)
+	if (!notify_blocks(&ch->notify))
 		return false;
 	pthread_mutex_lock(&ch->lock);
 	driver = ch->driving ? NULL : ch->driver;

@@ -130,6 +130,20 @@ static void spin(struct tcp_conn *c, struct tcp_channel *ch)
 	}
 }
 
+/* Sleep until fds[0] is readable or the socket, fds[1], has something. Not after there was
+ * something to see to: it may have been what is waited for. Lock held on entry and exit. */
+static void sleep_at(struct tcp_conn *c, struct pollfd *fds)
+{
+	fds[0].revents = fds[1].revents = 0;
+	fds[1].fd = c->fd;
+	fds[1].events = (short)(POLLIN | (c->tx.blocked ? POLLOUT : 0));
+	if (!conn_unlock(c))
+		poll(fds, 2, -1);
+	conn_lock(c);
+	if (fds[1].revents & POLLOUT)
+		c->tx.blocked = false;
+}
+
 static void drive_wait(struct cq_driver *d, struct tcp_channel *ch)
 {
 	struct tcp_conn *c = container_of(d, struct tcp_conn, driver);
@@ -140,18 +154,9 @@ static void drive_wait(struct cq_driver *d, struct tcp_channel *ch)
 	conn_progress(c);
 	spin(c, ch);
 	while (c->state == CONN_OPEN && !c->rx.full && !channel_told_me(ch)) {
-		fds[1].fd = c->fd;
-		fds[1].events = (short)(POLLIN | (c->tx.blocked ? POLLOUT : 0));
-		if (conn_unlock(c)) { /* which may have been what is waited for */
-			conn_lock(c);
-			continue;
-		}
-		poll(fds, 2, -1);
-		conn_lock(c);
+		sleep_at(c, fds);
 		if (fds[0].revents)
 			break;
-		if (fds[1].revents & POLLOUT)
-			c->tx.blocked = false;
 		rx_run(c);
 		conn_progress(c);
 	}
@@ -172,8 +177,6 @@ static bool to_be_attended(const struct tcp_conn *c)
 /* Lock held. */
 static void attend_socket(struct tcp_conn *c, short revents)
 {
-	if (revents & POLLOUT)
-		c->tx.blocked = false;
 	c->direct = true;
 	if (revents && c->fd >= 0)
 		serve_socket(c, (uint32_t)revents);
@@ -190,11 +193,7 @@ bool drive_events(struct tcp_conn *c, enum rpma_conn_event *event)
 	c->attending++;
 	conn_update_watch(c);
 	while (to_be_attended(c)) {
-		fds[1].fd = c->fd;
-		fds[1].events = (short)(POLLIN | (c->tx.blocked ? POLLOUT : 0));
-		conn_unlock(c);
-		poll(fds, 2, -1);
-		conn_lock(c);
+		sleep_at(c, fds);
 		if (fds[0].revents)
 			break;
 		attend_socket(c, fds[1].revents);

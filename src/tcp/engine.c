@@ -168,17 +168,16 @@ static int timers_wait(struct engine *e, int limit_ms)
 {
 	int64_t now = engine_now(), ms;
 
-	if (e->n_timers == 0) {
-		ms = now - e->last_timer < LAZY_MS ? LAZY_MS : -1;
-	} else if (e->soonest <= now) {
+	if (e->n_timers > 0 && e->soonest <= now) {
 		for (ms = 0; ms < WHEEL_SLOTS * WHEEL_TICK_MS; ms += WHEEL_TICK_MS)
 			if (!list_empty(wheel_slot(e, now + ms)))
 				break;
 		e->soonest = now + (ms ? ms : 1);
-		ms = e->soonest - now;
-	} else {
-		ms = e->soonest - now;
 	}
+	if (e->n_timers > 0)
+		ms = e->soonest - now;
+	else
+		ms = now - e->last_timer < LAZY_MS ? LAZY_MS : -1;
 	if (ms < 0 || (limit_ms >= 0 && limit_ms < ms))
 		ms = limit_ms;
 	e->wakes = ms < 0 ? INT64_MAX : now + ms;

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "pair_link.h"
+#include "pair_log.h"
 #include "pair_wait.h"
 
 /* What must not grow: descriptors, threads, bytes on the heap */
@@ -216,23 +217,10 @@ static struct {
 	char text[1024];
 } cause = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-static void keep_cause(enum rpma_log_level level, const char *file, int line, const char *func,
-	const char *format, ...) __attribute__((format(printf, 5, 6)));
-
-static void keep_cause(enum rpma_log_level level, const char *file, int line, const char *func,
-	const char *format, ...)
+static void keep_cause(const char *text)
 {
-	va_list ap;
-
-	(void)file;
-	(void)line;
-	(void)func;
-	if (level > RPMA_LOG_LEVEL_WARNING)
-		return;
 	pthread_mutex_lock(&cause.lock);
-	va_start(ap, format);
-	vsnprintf(cause.text, sizeof(cause.text), format, ap);
-	va_end(ap);
+	snprintf(cause.text, sizeof(cause.text), "%s", text);
 	pthread_mutex_unlock(&cause.lock);
 }
 
@@ -258,7 +246,7 @@ static void b51_the_system_says_why(void **state)
 
 	(void)state;
 	net_open(&n);
-	assert_ok(rpma_log_set_function(keep_cause));
+	log_hear(RPMA_LOG_LEVEL_WARNING, keep_cause);
 	assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
 	low = old;
 	low.rlim_cur = 3; /* all taken: descriptors are looked for below the limit */
@@ -287,7 +275,7 @@ static void b51_out_of_descriptors_when_clients_come(void **state)
 
 	(void)state;
 	net_open(&n);
-	assert_ok(rpma_log_set_function(keep_cause));
+	log_hear(RPMA_LOG_LEVEL_WARNING, keep_cause);
 	cli = client_start(&n, NULL);
 	assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
 	low = old;

@@ -15,6 +15,7 @@
 
 #include "interop_log.h"
 #include "pair_env.h"
+#include "pair_log.h"
 
 static struct {
 	pthread_mutex_t lock;
@@ -22,20 +23,10 @@ static struct {
 	char code[16]; /* "": none yet */
 } heard = { .lock = PTHREAD_MUTEX_INITIALIZER, .come = PTHREAD_COND_INITIALIZER };
 
-static void listen_to(enum rpma_log_level level, const char *file_name, const int line_no,
-	const char *function_name, const char *message_format, ...)
+static void listen_to(const char *text)
 {
-	char text[1024];
 	const char *at;
-	va_list args;
 
-	(void)level;
-	(void)file_name;
-	(void)line_no;
-	(void)function_name;
-	va_start(args, message_format);
-	vsnprintf(text, sizeof(text), message_format, args);
-	va_end(args);
 	if (getenv("RPMA_INTEROP_SAY"))
 		fprintf(stderr, "%s\n", text);
 	at = strstr(text, "Terminate ");
@@ -49,7 +40,7 @@ static void listen_to(enum rpma_log_level level, const char *file_name, const in
 
 void log_watch(void)
 {
-	rpma_log_set_function(listen_to);
+	log_hear(RPMA_LOG_LEVEL_DEBUG, listen_to);
 }
 
 void log_take_terminate(char *code, size_t size)

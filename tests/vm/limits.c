@@ -16,6 +16,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "pair_log.h"
 #include "pair_ops.h"
 #include "pair_wait.h"
 
@@ -23,18 +24,9 @@
 
 static char logged[1 << 16];
 
-__attribute__((format(printf, 5, 6))) static void keep(enum rpma_log_level level, const char *file,
-	const int line, const char *function, const char *format, ...)
+static void keep(const char *text)
 {
-	size_t len = strlen(logged);
-	va_list args;
-
-	(void)file, (void)line, (void)function;
-	if (level > RPMA_LOG_LEVEL_NOTICE)
-		return;
-	va_start(args, format);
-	vsnprintf(logged + len, sizeof(logged) - len, format, args);
-	va_end(args);
+	strncat(logged, text, sizeof(logged) - strlen(logged) - 1);
 }
 
 /* What users read, for who wants to know. */
@@ -49,7 +41,7 @@ static int log_show(void **state)
 static void log_begin(void)
 {
 	log_show(NULL);
-	rpma_log_set_function(keep);
+	log_hear(RPMA_LOG_LEVEL_NOTICE, keep);
 	assert_ok(rpma_log_set_threshold(RPMA_LOG_THRESHOLD, RPMA_LOG_LEVEL_NOTICE));
 }
 

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "memory_calls.h"
+#include "pair_log.h"
 #include "pair_ops.h"
 #include "pair_wait.h"
 
@@ -31,18 +32,9 @@
 
 static char said[1024];
 
-static void listen_to(enum rpma_log_level level, const char *file_name, const int line_no,
-	const char *function_name, const char *message_format, ...)
+static void listen_to(const char *text)
 {
-	va_list args;
-
-	(void)level;
-	(void)file_name;
-	(void)line_no;
-	(void)function_name;
-	va_start(args, message_format);
-	vsnprintf(said + strlen(said), sizeof(said) - strlen(said), message_format, args);
-	va_end(args);
+	strncat(said, text, sizeof(said) - strlen(said) - 1);
 }
 
 static bool is_tcp(void)
@@ -307,7 +299,7 @@ int main(void)
 	};
 
 	test_init();
-	rpma_log_set_function(listen_to);
+	log_hear(RPMA_LOG_LEVEL_DEBUG, listen_to);
 	rpma_log_set_threshold(RPMA_LOG_THRESHOLD, RPMA_LOG_LEVEL_NOTICE);
 	return cmocka_run_group_tests_name("vm-memory", tests, NULL, NULL);
 }

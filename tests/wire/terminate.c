@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "pair_log.h"
 #include "rig.h"
 
 /* ---- Terminates that are sent -------------------------------------------------------- */
@@ -78,22 +79,11 @@ static struct {
 	char text[1024];
 } heard = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-static __attribute__((format(printf, 5, 6))) void hear(enum rpma_log_level level, const char *file,
-	const int line, const char *func, const char *format, ...)
+static void hear(const char *text)
 {
-	char text[1024];
-	va_list args;
-
-	(void)level;
-	(void)file;
-	(void)line;
-	(void)func;
-	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
 	pthread_mutex_lock(&heard.lock);
 	if (strstr(text, "Terminate"))
-		memcpy(heard.text, text, sizeof(text));
+		snprintf(heard.text, sizeof(heard.text), "%s", text);
 	pthread_mutex_unlock(&heard.lock);
 }
 
@@ -102,7 +92,7 @@ static void nothing_heard(void)
 	pthread_mutex_lock(&heard.lock);
 	heard.text[0] = '\0';
 	pthread_mutex_unlock(&heard.lock);
-	rpma_log_set_function(hear);
+	log_hear(RPMA_LOG_LEVEL_DEBUG, hear);
 }
 
 /* The library writes it after it has told the end: wait. */
