@@ -9,6 +9,7 @@ run in turn, round after round, so that a slow minute of the machine hits all of
 import dataclasses
 
 CRC_OFF = {"RPMA_TCP_CRC": "off"}
+RENO = {"FLOOR_CONGESTION": "reno"}  # what the library takes within a host
 UCX = "ucx"  # a series of ucx_perftest: bench/run starts both of its sides
 
 
@@ -24,8 +25,8 @@ def rpma(name, arguments, **more):
     return Series(name, "rpma " + arguments, **more)
 
 
-def floor(name, arguments):
-    return Series("floor " + name, "floor " + arguments)
+def floor(name, arguments, **more):
+    return Series("floor " + name, "floor " + arguments, **more)
 
 
 def fabric(provider, name, arguments):
@@ -58,6 +59,7 @@ LATENCY_BLOCK = [
 # TCP takes a while to find its pace
 STREAM = [
     floor("stream", "stream block 1048576 {t1}"),
+    floor("stream reno", "stream block 1048576 {t1}", env=RENO),
     rpma("stream CRC off", "stream block 1048576 16 1 1 1 {t1}", env=CRC_OFF),
     rpma("stream CRC on", "stream block 1048576 16 1 1 1 {t1}"),
     fabric("tcp", "stream", "stream 1048576 16 1 {t1}"),
@@ -116,7 +118,7 @@ def size_sweep(name, command, **more):
 
 SWEEPS = {
     "sizes": ("bytes of a write", "bytes_per_s", [
-        size_sweep("floor", "floor stream block {size} {t}"),
+        size_sweep("floor", "floor stream block {size} {t}", env=RENO),
         size_sweep("CRC off", "rpma stream block {size} {depth} 1 1 1 {t}", env=CRC_OFF),
         size_sweep("CRC on", "rpma stream block {size} {depth} 1 1 1 {t}"),
     ]),
@@ -160,6 +162,10 @@ GOALS = [
     latency("8-byte read, blocking", "read block", "floor pingpong block", 1.3),
     Goal("1 MiB writes, CRC off", ("stream CRC off", "bytes_per_s"), ("floor stream",), ">=", 0.95),
     Goal("1 MiB writes, CRC on", ("stream CRC on", "bytes_per_s"), ("floor stream",), ">=", 0.80),
+    Goal("CRC off : socket with reno", ("stream CRC off", "bytes_per_s"), ("floor stream reno",),
+         ">=", 0.95),
+    Goal("CRC on : socket with reno", ("stream CRC on", "bytes_per_s"), ("floor stream reno",),
+         ">=", 0.80),
     Goal("64-byte writes", ("messages", "per_s"), (), ">=", 500000),
     Goal("64-byte writes : UCX put", ("messages", "per_s"), ("ucx messages",), ">=", 5),
     Goal("64-byte writes : libfabric", ("messages", "per_s"), FABRIC_MESSAGES, ">=", 3),

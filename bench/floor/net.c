@@ -53,6 +53,15 @@ int accept_one(int listener)
 	return without_delay(fd);
 }
 
+/* The library chooses one, too, within a host. */
+static void with_congestion_control(int fd)
+{
+	const char *name = getenv("FLOOR_CONGESTION");
+
+	if (name && setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name, (socklen_t)strlen(name)))
+		die("congestion control %s: %s", name, strerror(errno));
+}
+
 int connect_to(const char *addr, const char *port)
 {
 	struct sockaddr_in sin = { .sin_family = AF_INET,
@@ -60,6 +69,7 @@ int connect_to(const char *addr, const char *port)
 		.sin_addr.s_addr = inet_addr(addr) };
 	int fd = without_delay(socket(AF_INET, SOCK_STREAM, 0));
 
+	with_congestion_control(fd);
 	if (fd < 0 || connect(fd, (struct sockaddr *)&sin, sizeof(sin)))
 		die("connect: %s", strerror(errno));
 	return fd;

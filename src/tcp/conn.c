@@ -270,6 +270,8 @@ static void update_watch_of_end(struct tcp_conn *c)
 
 void conn_update_watch(struct tcp_conn *c)
 {
+	bool polled = c->state == CONN_OPEN && c->polled;
+	bool waiting = c->attending > 0 || (c->state == CONN_OPEN && c->waiting > 0);
 	uint32_t events = EPOLLIN;
 
 	if (c->fd < 0)
@@ -278,11 +280,12 @@ void conn_update_watch(struct tcp_conn *c)
 		update_watch_of_end(c);
 		return;
 	}
-	if (c->attending > 0 || (c->state == CONN_OPEN && (c->waiting > 0 || c->polled)))
+	if (waiting || polled)
 		events = 0; /* somebody else reads */
 	if (c->rx.full || c->state == CONN_TERM)
 		events = EPOLLRDHUP; /* reading waits, the end of the peer does not */
-	if (c->tx.blocked)
+	/* One that sleeps already may not know that there is something to send. */
+	if (c->tx.blocked && !c->at_hand && (waiting || !polled))
 		events |= EPOLLOUT;
 	watch_events(&c->watch, events);
 }

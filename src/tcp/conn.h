@@ -7,8 +7,8 @@
  *
  * Files: conn.c life and states, handshake.c start-up frames, connect.c the
  * active side's way to a socket, qp.c queues and completions, tx.c queues to
- * socket, rx.c socket to FPDUs, place.c FPDUs to memory, answer.c what we owe the
- * peer, serve.c what the engine calls,
+ * socket, rx.c socket to FPDUs, place.c FPDUs to memory, direct.c large payload from
+ * socket to memory, answer.c what we owe the peer, serve.c what the engine calls,
  * drive.c what the program's own threads do.
  *
  * Lock: conn->lock guards everything below that is not marked. It is taken
@@ -36,6 +36,7 @@
 #include "tcp/engine.h"
 #include "tcp/iwarp/mpa.h"
 #include "tcp/iwarp/terminate.h"
+#include "tcp/mem.h"
 #include "tcp/notify.h"
 #include "tcp/persist.h"
 #include "tcp/pool.h"
@@ -190,6 +191,15 @@ struct tx {
 				 * are before here */
 };
 
+/* A segment whose payload is being read to where it belongs; see direct.c */
+struct direct {
+	struct fpdu f; /* payload_len 0: there is none */
+	uint8_t hdr[DDP_TAGGED_HDR];
+	uint32_t placed; /* of the payload */
+	size_t trailer;	 /* bytes of it still to come */
+	unsigned habit;	 /* above 0: the next one is expected to be such a one */
+};
+
 struct rx {
 	uint8_t *buf; /* of the pool; NULL: nothing buffered */
 	size_t size;  /* of buf */
@@ -209,6 +219,7 @@ struct rx {
 	uint64_t write_len; /* of the Write just before, 0 after anything else */
 	bool has_imm;	    /* immediate data for the next Send */
 	uint32_t imm;
+	struct direct direct;
 };
 
 /* Needed until the connection is open; freed then. */
@@ -254,15 +265,17 @@ struct tcp_conn {
 	struct cq_driver driver;
 	unsigned waiting;   /* in drive's wait: they watch the socket */
 	unsigned attending; /* in drive_events: likewise */
+	bool at_hand;	    /* one of these is moving it, and is going to sleep there */
 	bool polled;	    /* one polls all the time: it watches the socket ... */
 	bool polled_lately; /* ... as long as it has done so since the last tick */
 	unsigned polls;	    /* in a row, each soon after the one before */
-	int64_t last_poll;  /* ns, monotonic */
+	unsigned waits;	    /* likewise */
+	int64_t last_look;  /* the end of it; ns, monotonic */
 	bool holding;	    /* requests may be held; a tick sends them ... */
 	bool held_lately;   /* ... as long as some were since the last tick */
 	bool last_holdable; /* the last request posted might have been held */
 	unsigned pairs;	    /* times that such a one was followed by another at once */
-	int64_t last_post;  /* ns, monotonic */
+	int64_t last_post;  /* likewise */
 
 	/* agreed at start-up */
 	bool crc;
@@ -357,8 +370,9 @@ static inline bool conn_carries_fpdus(const struct tcp_conn *c)
 int conn_create(struct rp_pd *pd, const char *addr, const char *port, int timeout_ms,
 	struct rp_conn **conn);
 int conn_connect(struct rp_conn *conn, const void *data, size_t len);
-void connect_serve(struct tcp_conn *c); /* state TCP: the socket is ready */
-void conn_socket_options(int fd);	/* of every connection */
+void connect_serve(struct tcp_conn *c);			     /* state TCP: the socket is ready */
+void conn_socket_options(int fd);			     /* of every connection */
+void conn_socket_near(int fd, const struct sockaddr *other); /* if that is this host */
 void conn_set_name(struct tcp_conn *c, const struct sockaddr *sa, socklen_t len);
 void connect_timer(struct tcp_conn *c); /* states TCP, REPLY, CAPS */
 
@@ -411,10 +425,35 @@ void rx_drop(struct tcp_conn *c);
 void rx_resume(struct tcp_conn *c); /* a receive was posted: try again */
 /* The socket failed; what it still has is read first, maybe it says why. */
 void rx_broken(struct tcp_conn *c, int err);
-/* Handle one decoded segment. False: it must wait, or the connection is ending. */
-bool rx_segment(struct tcp_conn *c, const struct fpdu *f);
 /* A Terminate from the peer. */
 void rx_terminate(struct tcp_conn *c, const struct fpdu *f);
+
+/* ---- place.c, direct.c ------------------------------------------------------------- */
+
+/* Handle one decoded segment. False: it must wait, or the connection is ending. */
+bool rx_segment(struct tcp_conn *c, const struct fpdu *f);
+/* May this tagged segment come now? */
+enum iwarp_err place_check(const struct tcp_conn *c, const struct fpdu *f);
+/* Open where its payload belongs, from off on; *to is the address of that. */
+enum mem_err place_open(
+	struct tcp_conn *c, const struct fpdu *f, uint32_t off, struct tcp_mr **mr, uint64_t *to);
+/* It cannot go there. */
+bool place_failed(struct tcp_conn *c, const struct fpdu *f, enum mem_err why);
+
+/* Of the segment at scan not all has come: the rest may go straight to its place. */
+void direct_begin(struct tcp_conn *c);
+/* How much to read while none is under way: where such a one is expected, not more than
+ * its header, or the rest would have to be copied. */
+size_t direct_most(const struct tcp_conn *c, size_t room);
+/* Read for it, once, as recv() does; *want bytes at most. */
+ssize_t direct_recv(struct tcp_conn *c, size_t *want);
+/* Handle it when it is whole. False: it is not, or the connection is ending. */
+bool direct_end(struct tcp_conn *c);
+
+static inline bool direct_under_way(const struct tcp_conn *c)
+{
+	return c->rx.direct.f.payload_len > 0;
+}
 
 /* ---- answer.c: requests of the peer that want one ---------------------------------- */
 
@@ -464,6 +503,8 @@ void drive_tick(struct tcp_conn *c); /* the timer, in state OPEN: is it still po
 bool drive_events(struct tcp_conn *c, enum rpma_conn_event *event);
 /* A request just posted may wait for the next one, to go out with it. */
 bool drive_hold(struct tcp_conn *c, const struct rp_send_wr *wr);
+/* It was not held, and what could be sent is sent. */
+void drive_posted(struct tcp_conn *c, const struct rp_send_wr *wr);
 
 /* ---- serve.c ------------------------------------------------------------------------ */
 

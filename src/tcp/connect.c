@@ -22,6 +22,30 @@
 #include "tcp/conn.h"
 #include "tcp/env.h"
 
+static bool is_loopback(const struct sockaddr *sa)
+{
+	const struct in6_addr *a = &((const struct sockaddr_in6 *)sa)->sin6_addr;
+	uint32_t v4 = ((const struct sockaddr_in *)sa)->sin_addr.s_addr;
+
+	if (sa->sa_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(a))
+		return true;
+	if (sa->sa_family == AF_INET6 && IN6_IS_ADDR_V4MAPPED(a))
+		memcpy(&v4, a->s6_addr + 12, sizeof(v4));
+	else if (sa->sa_family != AF_INET)
+		return false;
+	return ntohl(v4) >> 24 == IN_LOOPBACKNET;
+}
+
+/* Within one host there is no network to be careful with, and algorithms that measure one
+ * (bbr paces) halve the bandwidth there. The plain one is always at hand. */
+void conn_socket_near(int fd, const struct sockaddr *other)
+{
+	static const char plain[] = "reno";
+
+	if (is_loopback(other))
+		setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, plain, sizeof(plain) - 1);
+}
+
 void conn_socket_options(int fd)
 {
 	int dead_s = (tcp_env()->dead_peer_ms + 999) / 1000;
@@ -167,6 +191,7 @@ static int start(struct tcp_conn *c, unsigned i)
 	if (fd < 0)
 		return -errno;
 	conn_socket_options(fd);
+	conn_socket_near(fd, (struct sockaddr *)&hs->addr[i]);
 	err = connect(fd, (struct sockaddr *)&hs->addr[i], hs->addr_len[i]) ? errno : 0;
 	err = err == EINPROGRESS || err == EINTR ? 0 : -err;
 	if (err == 0) {

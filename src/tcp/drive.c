@@ -9,9 +9,10 @@
  * one that polls all the time reads it at every look; the engine then does not.
  *
  * That a thread polls all the time is seen by POLLS looks in a row, each within
- * POLL_GAP_NS of the one before; likewise that it waits all the time, which spares two
- * calls of epoll each time. It is given up when it has not looked for a tick
- * (CONN_TICK_MS): then the engine reads again.
+ * POLL_GAP_NS of the one before; likewise that it waits all the time, when it has been
+ * away for less than WAIT_GAP_NS between one call of ours and the next. The engine, which
+ * would be woken by each answer to what the thread is just sending, then leaves the socket
+ * alone. That is given up when it has not looked for a tick (CONN_TICK_MS).
  *
  * A program that posts several requests in a row (a write and its flush, a burst)
  * should not pay for a system call each. When small unsignalled requests were
@@ -34,6 +35,7 @@ enum {
 	PAIR_GAP_NS = 10000,
 	HOLD_MAX = 32,	   /* requests */
 	HOLD_BYTES = 4096, /* of one */
+	LONG_POST = 32768, /* bytes; to send them takes a while */
 };
 
 static int64_t now_ns(void)
@@ -46,22 +48,47 @@ static int64_t now_ns(void)
 
 /* ---- polling ------------------------------------------------------------------- */
 
-/* A look just made: has it become a habit? */
-static bool looks_all_the_time(struct tcp_conn *c, int64_t gap_ns)
+static bool becomes_habit(struct tcp_conn *c)
 {
-	int64_t now;
-
-	if (c->polled)
-		return c->polled_lately = true;
-	now = now_ns();
-	c->polls = now - c->last_poll < gap_ns ? c->polls + 1 : 0;
-	c->last_poll = now;
-	if (c->polls < POLLS)
-		return false;
-	c->polls = 0;
+	c->polls = c->waits = 0;
 	c->polled = c->polled_lately = true;
 	conn_set_timer(c);
 	return true;
+}
+
+/* A look, one of *looks in a row, gap_ns after the one before: has it become a habit? */
+static bool looks_all_the_time(struct tcp_conn *c, unsigned *looks, int64_t gap_ns, int64_t most_ns)
+{
+	if (c->polled)
+		return c->polled_lately = true;
+	*looks = gap_ns < most_ns ? *looks + 1 : 0;
+	return *looks >= POLLS && becomes_habit(c);
+}
+
+/* When a thread of the program last left the connection, as far as it is known. */
+static int64_t left_at(const struct tcp_conn *c)
+{
+	return c->last_look > c->last_post ? c->last_look : c->last_post;
+}
+
+/* The end of a wait. One that had the habit, and lost it only because this wait took
+ * long, has it again. */
+static void looked(struct tcp_conn *c)
+{
+	if (c->state != CONN_OPEN || c->polled)
+		return;
+	c->last_look = now_ns();
+	if (c->waits >= POLLS - 1)
+		becomes_habit(c);
+}
+
+static bool polls_all_the_time(struct tcp_conn *c)
+{
+	int64_t before = c->last_look;
+
+	if (!c->polled)
+		c->last_look = now_ns();
+	return looks_all_the_time(c, &c->polls, c->last_look - before, POLL_GAP_NS);
 }
 
 static void drive_poll(struct cq_driver *d)
@@ -70,7 +97,7 @@ static void drive_poll(struct cq_driver *d)
 
 	if (pthread_mutex_trylock(&c->lock))
 		return; /* somebody else is at it */
-	if (c->state == CONN_OPEN && looks_all_the_time(c, POLL_GAP_NS)) {
+	if (c->state == CONN_OPEN && polls_all_the_time(c)) {
 		c->tx.blocked = false; /* if the socket is still full, it says so again */
 		rx_run(c);
 		conn_progress(c);
@@ -80,7 +107,10 @@ static void drive_poll(struct cq_driver *d)
 
 void drive_tick(struct tcp_conn *c)
 {
-	c->polled = c->polled && c->polled_lately;
+	if (c->polled && !c->polled_lately) {
+		c->polled = false;
+		c->waits = c->waiting > 0 ? POLLS - 1 : 0;
+	}
 	c->polled_lately = false;
 	c->holding = c->held_lately;
 	c->held_lately = false;
@@ -95,10 +125,18 @@ static bool may_be_held(const struct rp_send_wr *wr)
 	       (wr->opcode == RP_OP_WRITE || wr->opcode == RP_OP_SEND);
 }
 
+void drive_posted(struct tcp_conn *c, const struct rp_send_wr *wr)
+{
+	if (wr->length >= LONG_POST)
+		c->last_post = now_ns();
+}
+
 bool drive_hold(struct tcp_conn *c, const struct rp_send_wr *wr)
 {
 	int64_t now = now_ns();
 
+	if (now - left_at(c) >= WAIT_GAP_NS)
+		c->waits = 0;
 	if (c->last_holdable)
 		c->pairs = now - c->last_post < PAIR_GAP_NS ? c->pairs + 1 : 0;
 	c->last_post = now;
@@ -144,6 +182,14 @@ static void sleep_at(struct tcp_conn *c, struct pollfd *fds)
 		c->tx.blocked = false;
 }
 
+/* What the socket does not take now, the thread itself waits for. */
+static void progress(struct tcp_conn *c)
+{
+	c->at_hand = true;
+	conn_progress(c);
+	c->at_hand = false;
+}
+
 static void drive_wait(struct cq_driver *d, struct tcp_channel *ch)
 {
 	struct tcp_conn *c = container_of(d, struct tcp_conn, driver);
@@ -151,18 +197,19 @@ static void drive_wait(struct cq_driver *d, struct tcp_channel *ch)
 
 	conn_lock(c);
 	c->waiting++;
-	conn_progress(c);
+	if (c->state == CONN_OPEN)
+		looks_all_the_time(c, &c->waits, now_ns() - left_at(c), WAIT_GAP_NS);
+	progress(c);
 	spin(c, ch);
 	while (c->state == CONN_OPEN && !c->rx.full && !channel_told_me(ch)) {
 		sleep_at(c, fds);
 		if (fds[0].revents)
 			break;
 		rx_run(c);
-		conn_progress(c);
+		progress(c);
 	}
 	c->waiting--;
-	if (c->state == CONN_OPEN)
-		looks_all_the_time(c, WAIT_GAP_NS);
+	looked(c);
 	conn_update_watch(c);
 	conn_unlock(c);
 }
@@ -180,7 +227,7 @@ static void attend_socket(struct tcp_conn *c, short revents)
 	c->direct = true;
 	if (revents && c->fd >= 0)
 		serve_socket(c, (uint32_t)revents);
-	conn_progress(c);
+	progress(c);
 	c->direct = false;
 }
 

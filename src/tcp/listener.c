@@ -170,6 +170,7 @@ int door_accept(struct door *d, bool attended)
 
 	if (fd < 0)
 		return errno;
+	conn_socket_near(fd, (struct sockaddr *)&sa); /* of a door that is open to all */
 	admit(d->listener, fd, (struct sockaddr *)&sa, len, attended);
 	return 0;
 }
@@ -241,6 +242,7 @@ static int bind_door(const struct addrinfo *ai)
 		return -errno;
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
 	conn_socket_options(fd); /* accepted sockets inherit them */
+	conn_socket_near(fd, ai->ai_addr);
 	if (bind(fd, ai->ai_addr, ai->ai_addrlen) || listen(fd, BACKLOG)) {
 		err = -errno;
 		close(fd);

@@ -50,6 +50,7 @@ enum mem_err {
 	MEM_ACCESS, /* not registered for this usage */
 	MEM_BOUNDS,
 	MEM_WRAP, /* address + length passes 2^64 */
+	MEM_GONE, /* never by mem_open: the file behind it is shorter now */
 	MEM_ERRS,
 };
 

@@ -18,6 +18,7 @@ static const enum iwarp_err write_error[MEM_ERRS] = {
 	[MEM_ACCESS] = IWARP_RDMAP_ACCESS,
 	[MEM_BOUNDS] = IWARP_DDP_T_BOUNDS,
 	[MEM_WRAP] = IWARP_DDP_T_WRAP,
+	[MEM_GONE] = IWARP_RDMAP_CATASTROPHIC,
 };
 
 static bool refuse(struct tcp_conn *c, enum iwarp_err err, const struct fpdu *f)
@@ -26,25 +27,75 @@ static bool refuse(struct tcp_conn *c, enum iwarp_err err, const struct fpdu *f)
 	return false;
 }
 
-/* ---- Write ------------------------------------------------------------------------ */
+/* ---- payload of tagged segments ---------------------------------------------------- */
+
+/* An answer goes to the oldest request and nowhere else, whatever it names. */
+static enum iwarp_err check_read_resp(const struct tcp_conn *c, const struct fpdu *f)
+{
+	const struct orq_entry *o = orq_head(c);
+
+	if (ring_count(&c->orq) == 0 || (o->type != ORQ_READ && o->type != ORQ_PROBE))
+		return IWARP_RDMAP_OPCODE;
+	if (f->stag != o->sink_stag)
+		return IWARP_DDP_T_STAG;
+	if (f->to != o->sink_to + o->got || f->payload_len > o->size - o->got ||
+		f->last != (f->payload_len == o->size - o->got))
+		return IWARP_DDP_T_BOUNDS;
+	return IWARP_OK;
+}
+
+enum iwarp_err place_check(const struct tcp_conn *c, const struct fpdu *f)
+{
+	return f->opcode == RDMAP_READ_RESP ? check_read_resp(c, f) : IWARP_OK;
+}
+
+enum mem_err place_open(
+	struct tcp_conn *c, const struct fpdu *f, uint32_t off, struct tcp_mr **mr, uint64_t *to)
+{
+	uint32_t len = f->payload_len - off;
+	const struct swqe *w;
+
+	if (f->opcode == RDMAP_WRITE) {
+		*to = f->to + off;
+		return mem_open_remote(c->base.pd, f->stag, *to, len, RPMA_MR_USAGE_WRITE_DST, mr);
+	}
+	w = sq_entry(c, orq_head(c)->covers - 1);
+	*to = w->addr + orq_head(c)->got + off;
+	return mem_open_local(c->base.pd, w->lkey, *to, len, RPMA_MR_USAGE_READ_DST, mr);
+}
+
+bool place_failed(struct tcp_conn *c, const struct fpdu *f, enum mem_err why)
+{
+	if (f->opcode == RDMAP_WRITE)
+		return refuse(c, write_error[why], f);
+	sq_fail(c, orq_head(c)->covers - 1, IBV_WC_LOC_PROT_ERR);
+	return refuse(c, IWARP_DDP_LOCAL, f);
+}
+
+static enum mem_err place(struct tcp_conn *c, const struct fpdu *f)
+{
+	struct tcp_mr *mr;
+	enum mem_err err;
+	uint64_t to;
+
+	if (f->payload_len == 0 || f->payload == NULL) /* nothing, or direct.c has done it */
+		return MEM_OK;
+	err = place_open(c, f, 0, &mr, &to);
+	if (err != MEM_OK)
+		return err;
+	if (mem_write(mr, to, f->payload, f->payload_len))
+		err = MEM_GONE;
+	mem_close(mr);
+	return err;
+}
 
 static bool on_write(struct tcp_conn *c, const struct fpdu *f)
 {
 	struct rx *rx = &c->rx;
-	struct tcp_mr *mr;
-	enum iwarp_err err = IWARP_OK;
+	enum mem_err err = place(c, f);
 
-	if (f->payload_len > 0) {
-		err = write_error[mem_open_remote(
-			c->base.pd, f->stag, f->to, f->payload_len, RPMA_MR_USAGE_WRITE_DST, &mr)];
-		if (err != IWARP_OK)
-			return refuse(c, err, f);
-		if (mem_write(mr, f->to, f->payload, f->payload_len))
-			err = IWARP_RDMAP_CATASTROPHIC; /* the file behind it is shorter now */
-		mem_close(mr);
-	}
-	if (err != IWARP_OK)
-		return refuse(c, err, f);
+	if (err != MEM_OK)
+		return place_failed(c, f, err);
 	rx->write_len = (rx->in_write ? rx->write_len : 0) + f->payload_len;
 	rx->in_write = !f->last;
 	return true;
@@ -203,36 +254,17 @@ static void answered(struct tcp_conn *c)
 		conn_established(c);
 }
 
-/* An answer goes to the oldest request and nowhere else, whatever it names. */
 static bool on_read_resp(struct tcp_conn *c, const struct fpdu *f)
 {
-	struct orq_entry *o = orq_head(c);
-	const struct swqe *w;
-	struct tcp_mr *mr;
-	int err;
+	enum iwarp_err bad = check_read_resp(c, f);
+	enum mem_err err;
 
-	if (ring_count(&c->orq) == 0 || (o->type != ORQ_READ && o->type != ORQ_PROBE))
-		return refuse(c, IWARP_RDMAP_OPCODE, f);
-	if (f->stag != o->sink_stag)
-		return refuse(c, IWARP_DDP_T_STAG, f);
-	if (f->to != o->sink_to + o->got || f->payload_len > o->size - o->got ||
-		f->last != (f->payload_len == o->size - o->got))
-		return refuse(c, IWARP_DDP_T_BOUNDS, f);
-	if (f->payload_len > 0) {
-		w = sq_entry(c, o->covers - 1);
-		if (mem_open_local(c->base.pd, w->lkey, w->addr + o->got, f->payload_len,
-			    RPMA_MR_USAGE_READ_DST, &mr)) {
-			sq_fail(c, o->covers - 1, IBV_WC_LOC_PROT_ERR);
-			return refuse(c, IWARP_DDP_LOCAL, f);
-		}
-		err = mem_write(mr, w->addr + o->got, f->payload, f->payload_len);
-		mem_close(mr);
-		if (err) {
-			sq_fail(c, o->covers - 1, IBV_WC_LOC_PROT_ERR);
-			return refuse(c, IWARP_DDP_LOCAL, f);
-		}
-	}
-	o->got += f->payload_len;
+	if (bad != IWARP_OK)
+		return refuse(c, bad, f);
+	err = place(c, f);
+	if (err != MEM_OK)
+		return place_failed(c, f, err);
+	orq_head(c)->got += f->payload_len;
 	if (f->last)
 		answered(c);
 	return true;

@@ -261,8 +261,10 @@ int post_send(struct rp_conn *base, const struct rp_send_wr *wr)
 		fill_swqe(sq_entry(c, c->sq.posted++), wr);
 		if (c->state > CONN_DRAIN)
 			qp_flush(c);
-		else if (!drive_hold(c, wr))
+		else if (!drive_hold(c, wr)) {
 			conn_progress(c);
+			drive_posted(c, wr);
+		}
 	}
 	conn_unlock(c);
 	return err;

@@ -23,7 +23,7 @@
 #include "tcp/conn.h"
 
 enum {
-	RX_READS = 8,		    /* of the socket, in one go; the rest is for later */
+	RX_READS = 16,		    /* of the socket, in one go; the rest is for later */
 	RX_STALL_MAX = 1536 * 1024, /* that may wait; more than tx.c's WINDOW */
 };
 
@@ -43,14 +43,15 @@ void rx_drop(struct tcp_conn *c)
 	free_buf(rx);
 	rx->start = rx->scan = rx->end = rx->parked = 0;
 	rx->paused = rx->full = false;
+	rx->direct.f.payload_len = 0;
 }
 
 /* ---- the peer's end ------------------------------------------------------------- */
 
 static bool inside_message(const struct tcp_conn *c)
 {
-	return c->rx.start != c->rx.end || c->rx.in_recv || c->rx.in_write || c->rx.has_imm ||
-	       (ring_count(&c->orq) > 0 && orq_head(c)->got > 0);
+	return c->rx.start != c->rx.end || direct_under_way(c) || c->rx.in_recv || c->rx.in_write ||
+	       c->rx.has_imm || (ring_count(&c->orq) > 0 && orq_head(c)->got > 0);
 }
 
 /* Nothing more will come. */
@@ -193,12 +194,17 @@ static void rx_parse(struct tcp_conn *c)
 {
 	struct rx *rx = &c->rx;
 
+	if (!direct_end(c))
+		return;
 	while (rx->end - rx->scan >= 2 && conn_carries_fpdus(c)) {
 		const uint8_t *p = rx->buf + rx->scan;
 		size_t size = fpdu_wire_size(fpdu_peek_len(p));
 
-		if (rx->end - rx->scan < size)
+		if (rx->end - rx->scan < size) {
+			direct_begin(c);
 			break;
+		}
+		rx->direct.habit -= rx->direct.habit > 0;
 		rx_one(c, p, size);
 	}
 	rx->parked = 0;
@@ -247,8 +253,10 @@ static bool rx_make_room(struct tcp_conn *c)
 /* After the Terminate, or our FIN, what still comes is of no use. */
 static void rx_discard(struct tcp_conn *c)
 {
-	if (c->state == CONN_FIN || c->state == CONN_LINGER)
-		c->rx.start = c->rx.scan = c->rx.end = 0;
+	if (c->state != CONN_FIN && c->state != CONN_LINGER)
+		return;
+	c->rx.start = c->rx.scan = c->rx.end = 0;
+	c->rx.direct.f.payload_len = 0;
 }
 
 static void no_room(struct tcp_conn *c)
@@ -261,10 +269,23 @@ static void no_room(struct tcp_conn *c)
 	conn_dead(c, RPMA_CONN_LOST);
 }
 
+static ssize_t receive(struct tcp_conn *c, size_t *want)
+{
+	struct rx *rx = &c->rx;
+	ssize_t n;
+
+	if (direct_under_way(c))
+		return direct_recv(c, want);
+	*want = direct_most(c, rx->size - rx->end);
+	n = recv(c->fd, rx->buf + rx->end, *want, MSG_DONTWAIT);
+	if (n > 0)
+		rx->end += (size_t)n;
+	return n;
+}
+
 /* Once from the socket. False: it had nothing more, or is at its end. */
 static bool rx_read(struct tcp_conn *c)
 {
-	struct rx *rx = &c->rx;
 	size_t want;
 	ssize_t n;
 
@@ -272,16 +293,14 @@ static bool rx_read(struct tcp_conn *c)
 		no_room(c);
 		return false;
 	}
-	want = rx->size - rx->end;
 	do
-		n = recv(c->fd, rx->buf + rx->end, want, MSG_DONTWAIT);
+		n = receive(c, &want);
 	while (n < 0 && errno == EINTR);
 	if (n == 0) {
 		rx_eof(c);
 	} else if (n < 0 && errno != EAGAIN) {
 		rx_error(c, errno);
 	} else if (n > 0) {
-		rx->end += (size_t)n;
 		rx_parse(c);
 		rx_discard(c);
 	}
@@ -298,7 +317,7 @@ void rx_run(struct tcp_conn *c)
 	while (c->fd >= 0 && !c->rx.full && c->state != CONN_TERM && reads-- > 0)
 		if (!rx_read(c))
 			break;
-	if (c->rx.buf != NULL && c->rx.start == c->rx.end)
+	if (c->rx.buf != NULL && c->rx.start == c->rx.end && !direct_under_way(c))
 		rx_drop(c);
 }
 
