@@ -276,6 +276,10 @@ void conn_update_watch(struct tcp_conn *c)
 
 	if (c->fd < 0)
 		return;
+	if (c->state == CONN_TCP) {
+		watch_events(&c->watch, EPOLLOUT); /* nobody else waits for it */
+		return;
+	}
 	if (c->state == CONN_FIN) {
 		update_watch_of_end(c);
 		return;

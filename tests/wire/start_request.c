@@ -3,7 +3,10 @@
 
 /* start_request.c -- the library as initiator: items 24 to 36 */
 
+#include <pthread.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "rig.h"
 
@@ -300,9 +303,58 @@ static void item_036_no_room_for_the_trailer(void **state)
 	}
 }
 
+/* The door takes one connection until that is accepted; TCP tries the next one again
+ * after a second. */
+static void start_late(struct start *s, struct raw_door *door)
+{
+	struct raw first;
+
+	net_open(&s->n);
+	raw_open_door(door, s->n.addr);
+	assert_int_equal(listen(door->fd, 0), 0);
+	raw_connect(&first, s->n.addr, door->port);
+	memcpy(s->n.port, door->port, PORT_LEN);
+	s->conn = client_start(&s->n, NULL);
+	raw_close(&first);
+}
+
+static void *wait_blocking(void *arg)
+{
+	enum rpma_conn_event event = RPMA_CONN_UNDEFINED;
+
+	assert_ok(rpma_conn_next_event(arg, &event));
+	return (void *)(uintptr_t)event;
+}
+
+/* The socket is connected while the program waits for the event already, as it is with
+ * any other host. */
+static void tcp_connects_late(void **state)
+{
+	struct raw_door door;
+	struct bytes t = { 0 };
+	struct start s;
+	pthread_t waiter;
+	void *event;
+
+	(void)state;
+	start_late(&s, &door);
+	assert_int_equal(pthread_create(&waiter, NULL, wait_blocking, s.conn), 0);
+	close(accept(door.fd, NULL, NULL));
+	raw_accept(&s.r, &door);
+	bytes_trailer(&t, 1);
+	raw_expect(&s.r, REQ "50 02 0018 8010 c010 %p", t.p, t.len);
+	raw_send(&s.r, REP "50 02 0004 8010 8010");
+	raw_expect(&s.r, WRITE_RTR);
+	pthread_join(waiter, &event);
+	assert_int_equal((uintptr_t)event, RPMA_CONN_ESTABLISHED);
+	bytes_free(&t);
+	start_drop(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(tcp_connects_late),
 		cmocka_unit_test(item_024_wrong_key),
 		cmocka_unit_test(item_025_rejected),
 		cmocka_unit_test(item_025_data_of_a_reject),
