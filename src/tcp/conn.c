@@ -265,7 +265,9 @@ static void update_watch_of_end(struct tcp_conn *c)
 	if (c->attending > 0)
 		watch_detach(&c->watch);
 	else if (c->watch.fd < 0)
-		(void)watch_attach(&c->watch, c->fd, EPOLLIN);
+		(void)watch_attach(&c->watch, c->fd, EPOLLIN | EPOLLONESHOT);
+	else
+		watch_events(&c->watch, EPOLLIN | EPOLLONESHOT);
 }
 
 void conn_update_watch(struct tcp_conn *c)
@@ -277,7 +279,7 @@ void conn_update_watch(struct tcp_conn *c)
 	if (c->fd < 0)
 		return;
 	if (c->state == CONN_TCP) {
-		watch_events(&c->watch, EPOLLOUT); /* nobody else waits for it */
+		watch_events(&c->watch, EPOLLOUT | EPOLLONESHOT); /* nobody else waits for it */
 		return;
 	}
 	if (c->state == CONN_FIN) {
@@ -291,7 +293,7 @@ void conn_update_watch(struct tcp_conn *c)
 	/* One that sleeps already may not know that there is something to send. */
 	if (c->tx.blocked && !c->at_hand && (waiting || !polled))
 		events |= EPOLLOUT;
-	watch_events(&c->watch, events);
+	watch_events(&c->watch, events | EPOLLONESHOT);
 }
 
 /* While something of ours is unanswered, look now and then whether the other

@@ -199,7 +199,7 @@ static int start(struct tcp_conn *c, unsigned i)
 		err = over ? outcome(hs, i, fd) : 0;
 	}
 	if (err == 0)
-		err = watch_attach(&c->watch, fd, over ? EPOLLIN : EPOLLOUT);
+		err = watch_attach(&c->watch, fd, (over ? EPOLLIN : EPOLLOUT) | EPOLLONESHOT);
 	if (err) {
 		close(fd);
 		return err;

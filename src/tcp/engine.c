@@ -214,8 +214,10 @@ static void collect(struct engine *e, const struct epoll_event *ev, int n)
 			continue;
 		}
 		w = slot_find(e, ev[i].data.u64);
-		if (w != NULL)
-			watch_ready(e, w, ev[i].events);
+		if (w == NULL)
+			continue;
+		atomic_store_explicit(&w->spent, true, memory_order_relaxed);
+		watch_ready(e, w, ev[i].events);
 	}
 }
 
@@ -360,6 +362,7 @@ int watch_attach(struct watch *w, int fd, uint32_t events)
 	if (err)
 		return err;
 	ev.data.u64 = w->slot;
+	atomic_store_explicit(&w->spent, false, memory_order_relaxed);
 	if (epoll_ctl(e->epfd, EPOLL_CTL_ADD, fd, &ev)) {
 		err = -errno;
 		pthread_mutex_lock(&e->lock);
@@ -397,9 +400,12 @@ void watch_detach(struct watch *w)
 void watch_events(struct watch *w, uint32_t events)
 {
 	struct epoll_event ev = { .events = events, .data.u64 = w->slot };
+	bool spent =
+		(events & EPOLLONESHOT) && atomic_load_explicit(&w->spent, memory_order_relaxed);
 
-	if (w->engine == NULL || w->fd < 0 || w->events == events)
+	if (w->engine == NULL || w->fd < 0 || (w->events == events && !spent))
 		return;
+	atomic_store_explicit(&w->spent, false, memory_order_relaxed);
 	/* Cannot fail: the descriptor is in the set, and memory is not needed. */
 	epoll_ctl(w->engine->epfd, EPOLL_CTL_MOD, w->fd, &ev);
 	w->events = events;

@@ -24,6 +24,10 @@
  * the function must not touch the watch afterwards. It must not be called with a
  * lock held that the watch's function takes.
  *
+ * With EPOLLONESHOT among its events a descriptor is reported once, and again after the
+ * next watch_events, whether that changes anything or not; so nobody is called again and
+ * again for what another thread is about to see to.
+ *
  * watch_attach, watch_events and watch_detach must be serialised by the owner and
  * may be called under a lock that the function takes; watch_timer and watch_kick may
  * be called from everywhere, under any lock of the owner. Lock: engine->lock, a
@@ -33,6 +37,7 @@
 #ifndef RPMA_TCP_ENGINE_H
 #define RPMA_TCP_ENGINE_H 1
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/epoll.h>
@@ -52,9 +57,10 @@ typedef void watch_fn(struct watch *w, uint32_t events);
 struct watch {
 	struct engine *engine; /* NULL: not added */
 	watch_fn *fn;
-	int fd;		 /* -1: not attached */
-	uint32_t events; /* what epoll reports of */
-	uint64_t slot;	 /* place and generation in the engine's table */
+	int fd;		   /* -1: not attached */
+	uint32_t events;   /* what epoll reports of */
+	atomic_bool spent; /* EPOLLONESHOT: it has reported, and reports no more */
+	uint64_t slot;	   /* place and generation in the engine's table */
 	/* by engine->lock */
 	struct list timer; /* in a slot of the wheel, or alone */
 	struct list ready; /* in engine->ready, or alone */

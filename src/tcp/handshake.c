@@ -353,7 +353,7 @@ int conn_accept(struct rp_conn *base, const void *data, size_t len)
 		return err;
 	conn_lock(c);
 	fill_reply(c, &f);
-	err = watch_attach(&c->watch, c->fd, EPOLLIN);
+	err = watch_attach(&c->watch, c->fd, EPOLLIN | EPOLLONESHOT);
 	if (err == 0 && send_frame(c, &f))
 		conn_dead(c, RPMA_CONN_LOST); /* the client did not wait for us */
 	else if (err == 0)

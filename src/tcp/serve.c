@@ -104,17 +104,13 @@ void serve_events(struct tcp_conn *c, uint32_t events)
 	conn_progress(c);
 }
 
-/* What it leaves a second time, to a thread that takes long, it waits for: the socket
- * would call it again and again. */
 void conn_serve(struct watch *w, uint32_t events)
 {
 	struct tcp_conn *c = container_of(w, struct tcp_conn, watch);
-	uint32_t left = atomic_fetch_or(&c->missed, events);
 
-	if (left & events)
-		conn_lock(c);
-	else if (pthread_mutex_trylock(&c->lock))
-		return;
+	atomic_fetch_or(&c->missed, events);
+	if (pthread_mutex_trylock(&c->lock))
+		return; /* who has it sees to them */
 	serve_events(c, atomic_exchange(&c->missed, 0));
 	conn_unlock(c);
 }
