@@ -31,7 +31,7 @@ size_t direct_most(const struct tcp_conn *c, size_t room)
 
 	if (rx->direct.habit == 0)
 		return room;
-	if (came >= 2)
+	if (came >= FPDU_UNTAGGED_HDR) /* and it is no such one */
 		most += fpdu_wire_size(fpdu_peek_len(rx->buf + rx->scan)) - came;
 	return most < room ? most : room;
 }

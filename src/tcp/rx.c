@@ -257,6 +257,7 @@ static void rx_discard(struct tcp_conn *c)
 		return;
 	c->rx.start = c->rx.scan = c->rx.end = 0;
 	c->rx.direct.f.payload_len = 0;
+	c->rx.direct.habit = 0; /* or it would be read by the header */
 }
 
 static void no_room(struct tcp_conn *c)

@@ -10,11 +10,12 @@
  *
  * Input: byte 0, how the connection is (see below); byte 1, where the rest is cut in
  * two (the requests of ours go between); then what the peer sends. "STAG" in it becomes
- * the key of the region, which is at ADDR. CRCs are off, so that what is behind them is
- * reached.
+ * the key of the region, which is at ADDR, and "LONG" so many bytes that what is around
+ * them is a large segment. CRCs are off, so that what is behind them is reached.
  */
 
 #include <fcntl.h>
+#include <sanitizer/asan_interface.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -37,7 +38,9 @@ enum {
 	START_UP = 0x40,   /* the input begins with the start-up frame */
 	DISCONNECT = 0x80, /* we disconnect in the middle */
 
-	SIZE = 4096,
+	SIZE = 32768,
+	LONG_SIZE = 9000,
+	LONGS = 8, /* not more of them */
 	STEPS = 12,
 	MANY = 400, /* times the part behind the cut, when byte 1 is MANY_CUT */
 	MANY_CUT = 255,
@@ -65,16 +68,18 @@ void pd_unuse(struct rp_pd *base)
 	(void)base;
 }
 
-/* The region has an inaccessible page on each side. */
+/* What is on both sides of the region is not for anybody: also not for a system call, to
+ * which an inaccessible page would only be an error to report. */
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
 	(void)argc;
 	(void)argv;
 	setenv("RPMA_TCP_CRC", "off", 1);
 	rpma_log_set_threshold(RPMA_LOG_THRESHOLD, RPMA_LOG_DISABLED);
-	MUST(mmap(ADDR - SIZE, 3 * SIZE, PROT_NONE,
+	MUST(mmap(ADDR - SIZE, 3 * SIZE, PROT_READ | PROT_WRITE,
 		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0) == ADDR - SIZE);
-	MUST(mprotect(ADDR, SIZE, PROT_READ | PROT_WRITE) == 0);
+	ASAN_POISON_MEMORY_REGION(ADDR - SIZE, SIZE);
+	ASAN_POISON_MEMORY_REGION(ADDR + SIZE, SIZE);
 	MUST(engine_create(false, &engine) == 0);
 	return 0;
 }
@@ -154,7 +159,7 @@ static void post_requests(struct run *r, int which)
 	static const struct rp_send_wr sets[4][3] = {
 		[1] = { { .opcode = RP_OP_READ, .flags = RP_WR_SIGNALED, .length = 16 },
 			{ .opcode = RP_OP_WRITE, .flags = RP_WR_SIGNALED, .length = 2000 },
-			{ .opcode = RP_OP_READ, .flags = RP_WR_SIGNALED, .length = 2000 } },
+			{ .opcode = RP_OP_READ, .flags = RP_WR_SIGNALED, .length = 20000 } },
 		[2] = { { .opcode = RP_OP_FLUSH, .flags = RP_WR_SIGNALED, .length = 16 },
 			{ .opcode = RP_OP_ATOMIC_WRITE,
 				.flags = RP_WR_SIGNALED | RP_WR_INLINE,
@@ -241,16 +246,34 @@ static void run_close(struct run *r)
 	mem_dereg(r->mr);
 }
 
-/* "STAG" becomes the key. */
-static uint8_t *with_key(const struct run *r, const uint8_t *data, size_t size)
+/* "LONG" becomes long. A copy, and its size */
+static uint8_t *expanded(const uint8_t *data, size_t *size)
 {
-	uint8_t *p = exact_copy(data, size);
+	uint8_t *p = malloc(*size + LONGS * LONG_SIZE), *to = p, *exact;
+	const uint8_t *end = data + *size, *at;
+
+	MUST(p != NULL);
+	for (int n = 0; n < LONGS && (at = memmem(data, (size_t)(end - data), "LONG", 4)); n++) {
+		to = mempcpy(to, data, (size_t)(at - data));
+		memset(to, 'x', LONG_SIZE);
+		to += LONG_SIZE;
+		data = at + 4;
+	}
+	to = mempcpy(to, data, (size_t)(end - data));
+	*size = (size_t)(to - p);
+	exact = exact_copy(p, *size);
+	free(p);
+	return exact;
+}
+
+/* "STAG" becomes the key. */
+static void put_key(const struct run *r, uint8_t *p, size_t size)
+{
 	uint8_t *at = p;
 
 	while ((at = memmem(at, size - (size_t)(at - p), "STAG", 4)) != NULL)
 		for (int i = 0; i < 4; i++)
 			*at++ = (uint8_t)(r->mr->rkey >> (24 - 8 * i));
-	return p;
 }
 
 /* So much that the library has to stop reading, at times */
@@ -266,9 +289,10 @@ static void flood(int fd, const uint8_t *p, size_t len)
 
 static void feed(struct run *r, const uint8_t *data, size_t size, uint8_t how, uint8_t cut)
 {
+	uint8_t *p = expanded(data, &size);
 	size_t first = cut == MANY_CUT ? (size < MANY_FIRST ? size : MANY_FIRST) : size * cut / 255;
-	uint8_t *p = with_key(r, data, size);
 
+	put_key(r, p, size);
 	if (!(how & START_UP))
 		send_start_up(r->peer, how);
 	if (how & INITIATOR)

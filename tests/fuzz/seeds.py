@@ -12,7 +12,8 @@ import sys
 
 MAGIC = bytes.fromhex("72d4b1096fc35ae8")
 REQUEST, REPLY = b"MPA ID Req Frame", b"MPA ID Rep Frame"
-ADDR = 0x10000000  # of the region in fuzz_conn.c
+ADDR, SIZE = 0x10000000, 32768  # of the region in fuzz_conn.c
+LONG = 9000  # bytes, there, of the word in an input
 
 
 def crc32c(data):
@@ -28,6 +29,13 @@ def fpdu(ulpdu):
     body = struct.pack(">H", len(ulpdu)) + ulpdu
     body += bytes(-len(body) % 4)
     return body + struct.pack("<I", crc32c(body))
+
+
+def large(words, opcode, to, data, last=True, stag=b"STAG"):
+    """A segment that is written with so many LONG in its payload."""
+    short = tagged(opcode, to, data, last, stag)
+    size = len(short) + words * (LONG - 4)
+    return struct.pack(">H", size) + short + bytes(-(2 + size) % 4) + bytes(4)
 
 
 def tagged(opcode, to, data, last=True, stag=b"STAG"):
@@ -60,10 +68,10 @@ SEGMENTS = {
     "write": tagged(0, ADDR, b"hello"),
     "write-part": tagged(0, ADDR + 8, b"12345678", last=False),
     "write-none": tagged(0, 0, b"", stag=bytes(4)),
-    "write-over": tagged(0, ADDR + 4090, b"0123456789"),
+    "write-over": tagged(0, ADDR + SIZE - 6, b"0123456789"),
     "write-wrap": tagged(0, 2**64 - 2, b"0123456789"),
     "read": read_req(1, 64, ADDR),
-    "read-all": read_req(1, 4096, ADDR),
+    "read-all": read_req(1, SIZE, ADDR),
     "read-none": read_req(1, 0, 0),
     "magic": untagged(1, 1, 1, struct.pack(">IQII", 1, 0xFD000007, 0, 1) + MAGIC),
     "send": untagged(3, 0, 1, b"message"),
@@ -134,6 +142,28 @@ SESSIONS = {
 }
 
 
+def large_corpora():
+    """Large segments of each kind, the first of which comes in two pieces."""
+    answered = fpdu(SEGMENTS["read-resp"])
+    streams = {
+        "write": large(1, 0, ADDR + 1, b"LONG", last=False) + large(2, 0, ADDR, b"xLONGLONG"),
+        "over": large(3, 0, ADDR + SIZE - 20000, b"LONGLONGLONG"),
+        "other": large(2, 0, ADDR, b"LONGLONG", stag=b"GATS"),
+        "answer": answered + large(2, 2, 0, b"LONGLONG" + bytes(2000), stag=SINK),
+        "answers": answered
+        + large(1, 2, 0, b"LONG" + bytes(1000), last=False, stag=SINK)
+        + large(1, 2, 10000, b"LONG" + bytes(1000), stag=SINK),
+        "nothing": large(2, 2, 0, b"LONGLONG", stag=SINK),
+        "stall": fpdu(SEGMENTS["send"]) + large(2, 0, ADDR, b"LONGLONG"),
+    }
+    begin = fpdu(SEGMENTS["write-none"]) + large(2, 0, ADDR, b"LONGLONGab")
+    for name, stream in streams.items():
+        for how in (0x0C, 0x10, 0x11, 0x12, 0x90):
+            for cut in (10, 40, 128, 200, 255):
+                data = begin + stream + fpdu(SEGMENTS["read"])
+                yield "conn", f"large-{name}-{how:02x}-{cut}", bytes([how, cut]) + data
+
+
 def corpora():
     for name, segment in SEGMENTS.items():
         yield "fpdu", name, fpdu(segment)
@@ -151,6 +181,7 @@ def corpora():
     stream += fpdu(tagged(0, ADDR, bytes(2000))) * 2
     for how in (0x00, 0x01, 0x11, 0x12):
         yield "conn", f"flood-{how:02x}", bytes([how, 255]) + stream
+    yield from large_corpora()
     for name, data in FRAMES.items():
         yield "mpa", name, data
         for how in (0x4D, 0x4F, 0x5F):
