@@ -31,6 +31,7 @@ enum {
 	POLLS = 8,
 	POLL_GAP_NS = 5000,
 	WAIT_GAP_NS = 100000,
+	WAIT_LONG_NS = 10000000,
 	PAIRS = 4,
 	PAIR_GAP_NS = 10000,
 	HOLD_MAX = 32,	   /* requests */
@@ -71,13 +72,17 @@ static int64_t left_at(const struct tcp_conn *c)
 	return c->last_look > c->last_post ? c->last_look : c->last_post;
 }
 
-/* The end of a wait. One that had the habit, and lost it only because this wait took
- * long, has it again. */
+/* The end of a wait. One that had the habit, and lost it only because this wait took a few
+ * ticks, has it again; after a long one it would only make the engine set a timer. */
 static void looked(struct tcp_conn *c)
 {
+	int64_t began = c->last_look;
+
 	if (c->state != CONN_OPEN || c->polled)
 		return;
 	c->last_look = now_ns();
+	if (c->last_look - began > WAIT_LONG_NS)
+		c->waits = 0;
 	if (c->waits >= POLLS - 1)
 		becomes_habit(c);
 }
@@ -89,6 +94,14 @@ static bool polls_all_the_time(struct tcp_conn *c)
 	if (!c->polled)
 		c->last_look = now_ns();
 	return looks_all_the_time(c, &c->polls, c->last_look - before, POLL_GAP_NS);
+}
+
+static void waits_all_the_time(struct tcp_conn *c)
+{
+	int64_t left = left_at(c);
+
+	c->last_look = now_ns();
+	looks_all_the_time(c, &c->waits, c->last_look - left, WAIT_GAP_NS);
 }
 
 static void drive_poll(struct cq_driver *d)
@@ -198,7 +211,7 @@ static void drive_wait(struct cq_driver *d, struct tcp_channel *ch)
 	conn_lock(c);
 	c->waiting++;
 	if (c->state == CONN_OPEN)
-		looks_all_the_time(c, &c->waits, now_ns() - left_at(c), WAIT_GAP_NS);
+		waits_all_the_time(c);
 	progress(c);
 	spin(c, ch);
 	while (c->state == CONN_OPEN && !c->rx.full && !channel_told_me(ch)) {
