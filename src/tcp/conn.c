@@ -296,14 +296,20 @@ void conn_update_watch(struct tcp_conn *c)
 	watch_events(&c->watch, events | EPOLLONESHOT);
 }
 
+static void begin_patrol(struct tcp_conn *c)
+{
+	c->patrol = engine_now() + tcp_env()->dead_peer_ms / PATROLS;
+	conn_set_timer(c);
+}
+
 /* While something of ours is unanswered, look now and then whether the other
  * host still answers at all. */
 static void keep_patrol(struct tcp_conn *c)
 {
-	if (c->patrol || c->state != CONN_OPEN || (c->sq.done == c->sq.posted && !c->tx.blocked))
-		return;
-	c->patrol = engine_now() + tcp_env()->dead_peer_ms / 3;
-	conn_set_timer(c);
+	if (c->sq.done == c->sq.posted && !c->tx.blocked)
+		c->looks = 0;
+	else if (c->patrol == 0 && c->state == CONN_OPEN)
+		begin_patrol(c);
 }
 
 void conn_set_timer(struct tcp_conn *c)

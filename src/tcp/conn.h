@@ -74,6 +74,7 @@ enum {
 	TX_IOV = 64,
 	TX_HELD = 32,
 	CONN_TICK_MS = 2, /* a polled connection is looked after that often */
+	PATROLS = 3,	  /* looks at a silent peer until it is dead */
 	/* High half of the immediate data that goes with the Send behind it, not
 	 * with the Write before it; between peers of this library. */
 	IMM_FOR_SEND = 0x53494d4d,
@@ -249,6 +250,7 @@ struct tcp_conn {
 	struct watch watch;
 	atomic_uint missed; /* what the engine had for it while it was locked */
 	int64_t patrol;	    /* when to look after a dead peer, engine_now(); or 0 */
+	unsigned looks;	    /* such looks since all of ours was answered */
 	struct handshake *hs;
 	char *peer_data; /* storage of base.peer_data */
 	char name[80];	 /* of the other side, for the log */

@@ -15,17 +15,20 @@
 
 /* Something of ours is outstanding: is there still a host that acknowledges? An
  * application that is slow, or posts no receive, is no dead peer: its TCP answers
- * to probes. */
+ * to probes. Nor is one that had no reason to say something: the time before the
+ * request does not count. */
 static void patrol(struct tcp_conn *c)
 {
 	struct tcp_info info;
 	socklen_t len = sizeof(info);
 
 	c->patrol = 0;
+	c->looks++;
 	if (getsockopt(c->fd, IPPROTO_TCP, TCP_INFO, &info, &len))
 		return;
-	if ((info.tcpi_unacked == 0 && info.tcpi_probes == 0) ||
-		info.tcpi_last_ack_recv < (unsigned)tcp_env()->dead_peer_ms)
+	if (info.tcpi_unacked == 0 && info.tcpi_probes == 0)
+		c->looks = 0;
+	if (c->looks < PATROLS || info.tcpi_last_ack_recv < (unsigned)tcp_env()->dead_peer_ms)
 		return;
 	conn_note(c, RP_LOG_WARNING, "lost: no sign of life for %u ms", info.tcpi_last_ack_recv);
 	conn_dead(c, RPMA_CONN_LOST);

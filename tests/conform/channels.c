@@ -252,7 +252,7 @@ static void wait_names_the_queue(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(combinations); i++)
 		if (combinations[i].shared)
-			ping_pong_on(&combinations[i], 500);
+			ping_pong_on(&combinations[i], (int)repeat(500));
 }
 
 /* is_rcq may be NULL, flags are not looked at. */

@@ -31,7 +31,7 @@ static void read_after_write(void **state)
 
 	(void)state;
 	field_open(&f, NULL, SIZE);
-	for (uint64_t i = 0; i < ROUNDS; i++) {
+	for (uint64_t i = 0; i < repeat(ROUNDS); i++) {
 		size_t len = 8 + i % 500;
 		struct xfer x = field_xfer(&f, (int)(i % SIDES), len, CTX(i));
 
@@ -56,7 +56,7 @@ static void write_after_completed_read(void **state)
 	(void)state;
 	field_open(&f, NULL, SIZE);
 	put_u64(f.mem[SERVER].data, 0);
-	for (uint64_t i = 0; i < ROUNDS; i++) {
+	for (uint64_t i = 0; i < repeat(ROUNDS); i++) {
 		struct xfer x = field_xfer(&f, CLIENT, 8, CTX(i));
 
 		x.local_off = 64;
@@ -78,7 +78,7 @@ static void write_after_write(void **state)
 
 	(void)state;
 	field_open(&f, NULL, SIZE);
-	for (uint64_t i = 0; i < ROUNDS; i++) {
+	for (uint64_t i = 0; i < repeat(ROUNDS); i++) {
 		struct xfer x = field_xfer(&f, CLIENT, 100, CTX(i));
 
 		for (size_t k = 0; k < 4; k++) {
@@ -101,7 +101,7 @@ static void announced(const struct op *op)
 	struct field f;
 
 	field_open(&f, NULL, SIZE);
-	for (uint64_t i = 0; i < ROUNDS; i++) {
+	for (uint64_t i = 0; i < repeat(ROUNDS); i++) {
 		int from = (int)(i % SIDES);
 		struct xfer x = field_xfer(&f, from, 1000, CTX(i));
 
@@ -151,7 +151,7 @@ static void atomic_write_after_flush(void **state)
 
 	(void)state;
 	field_open(&f, NULL, SIZE);
-	for (uint64_t i = 1; i <= ROUNDS; i++) {
+	for (uint64_t i = 1; i <= repeat(ROUNDS); i++) {
 		struct xfer x = field_xfer(&f, CLIENT, 1000, CTX(i));
 		int64_t deadline = clock_ms() + test_timeout_ms();
 
@@ -180,7 +180,7 @@ static void there_when_completed(void **state)
 
 	(void)state;
 	field_open(&f, NULL, SIZE);
-	for (uint64_t i = 0; i < ROUNDS; i++) {
+	for (uint64_t i = 0; i < repeat(ROUNDS); i++) {
 		const struct op *op = &ops[last[i % ARRAY_LEN(last)]];
 		struct xfer x = field_xfer(&f, CLIENT, 1000, CTX(i));
 		bool alone = op == &ops[OP_WRITE];
@@ -203,6 +203,7 @@ static void there_when_completed(void **state)
 
 static void imm_in_order(void **state)
 {
+	const uint32_t rounds = repeat(ROUNDS);
 	struct field f;
 
 	(void)state;
@@ -210,11 +211,11 @@ static void imm_in_order(void **state)
 	field_open(&f, NULL, SIZE);
 	for (uint32_t i = 0; i < 10; i++)
 		post_recv(&f.pair.side[SERVER], &f.mem[SERVER], 64, CTX(i));
-	for (uint32_t n = 0; n < ROUNDS; n++) {
+	for (uint32_t n = 0; n < rounds; n++) {
 		struct xfer x = field_xfer(&f, CLIENT, n % 65, CTX(n));
 		struct ibv_wc wc;
 
-		x.imm = n == ROUNDS - 1 ? UINT32_MAX : n;
+		x.imm = n == rounds - 1 ? UINT32_MAX : n;
 		op_post(&ops[n % 3 ? OP_WRITE_IMM : OP_SEND_IMM], &x);
 		expect_done(x.by, CTX(n));
 		wc = expect_recv(&f.pair.side[SERVER], CTX(n % 10));

@@ -281,7 +281,7 @@ static void event_after_drain(void **state)
 	field_open(&f, NULL, SIZE);
 	cq = f.pair.side[CLIENT].cq;
 	assert_ok(rpma_cq_get_fd(cq, &fd));
-	for (uint64_t round = 0; round < 500; round++) {
+	for (uint64_t round = 0; round < repeat(500); round++) {
 		for (uint64_t i = 0; i < 1 + round % 10; i++)
 			write_ok(&f, RPMA_F_COMPLETION_ALWAYS, seen + i);
 		for (uint64_t end = seen + 1 + round % 10; seen < end;) {

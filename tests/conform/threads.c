@@ -44,7 +44,7 @@ static void *poster(void *arg)
 {
 	struct job *j = arg;
 
-	for (unsigned n = 0; n < COUNT;) {
+	for (unsigned n = 0; n < repeat(COUNT);) {
 		struct xfer x = field_xfer(j->f, j->side, 8, CTX(n));
 		int ret = ops[n % 2 ? OP_READ : OP_WRITE].post(&x);
 
@@ -66,7 +66,7 @@ static void *poller(void *arg)
 	struct ibv_wc wc;
 	unsigned n = 0;
 
-	while (n < COUNT) {
+	while (n < repeat(COUNT)) {
 		if (rpma_cq_wait(cq) != 0)
 			return COMPLAIN("waiting failed");
 		while (rpma_cq_get_wc(cq, 1, &wc, NULL) == 0)

@@ -22,7 +22,7 @@ import traceback
 sys.dont_write_bytecode = True  # nothing is left behind in the source tree
 from transcript import PATIENCE, started  # noqa: E402
 
-ADDR = "127.0.0.1"
+ADDR = os.environ.get("RPMA_EXAMPLES_ADDR", "127.0.0.1")
 KILLS = int(os.environ.get("RPMA_EXAMPLES_KILLS", "100"))
 
 

@@ -39,6 +39,13 @@ int test_timeout_ms(void)
 	return ms != NULL ? atoi(ms) : 20000;
 }
 
+unsigned repeat(unsigned n)
+{
+	const char *times = getenv("RPMA_TEST_SHORTER");
+
+	return times != NULL ? n / (unsigned)atoi(times) : n;
+}
+
 int64_t clock_ms(void)
 {
 	struct timespec ts;

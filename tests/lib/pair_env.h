@@ -8,6 +8,7 @@
  *   RPMA_TEST_PROVIDER	the provider under test, else RPMA_PROVIDER, else tcp
  *   RPMA_TEST_ADDR	the address to listen on and to connect to, else 127.0.0.1
  *   RPMA_TEST_TIMEOUT_MS	how long one wait may take, else 20000
+ *   RPMA_TEST_SHORTER	so many times less often is what takes thousands of repetitions
  *   RPMA_TEST_TRAITS	corrections of the traits: "+native_flush,-immediate"
  *   RPMA_TEST_LOG	0 to 5: records up to this level go to stderr
  *   RPMA_TEST_VERBOSE	set: the tests with many cases name each before they try it
@@ -70,6 +71,8 @@ void case_is(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 int64_t clock_ms(void);
 int test_timeout_ms(void);
+/* n repetitions, or fewer: where each takes its time (RPMA_TEST_SHORTER) */
+unsigned repeat(unsigned n);
 
 /* A TCP port of addr that is free at the moment, as text. */
 #define PORT_LEN 8
