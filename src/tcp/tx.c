@@ -30,10 +30,10 @@
 enum {
 	TX_ROOM = POOL_BUF_SIZE - (int)sizeof(struct tx_batch),
 	TX_OVERHEAD = FPDU_HDR_MAX + FPDU_TRAILER_MAX,
-	TX_IN_PLACE = 8192, /* payload from here on is not copied without CRC */
-	TX_PIECE = 8192,    /* copied, then summed while it is near */
-	TX_ROUNDS = 64,	    /* batches in one go; the engine goes on from there */
-	PROBES_MAX = 4,
+	TX_IN_PLACE = 8192,	/* payload from here on is not copied without CRC */
+	TX_PIECE = 8192,	/* copied, then summed while it is near */
+	TX_ROUNDS = 64,		/* batches in one go; the engine goes on from there */
+	PROBES_MAX = 8,		/* of the requests that may wait for answers, 16 unless set */
 	WINDOW = 1024 * 1024,	/* see above */
 	FLUSH_PIECE = 1 << 30,	/* of one request on the wire, in bytes */
 	SINK_STAG = 0x72706d61, /* our Reads name no memory of ours: answers are
