@@ -14,6 +14,17 @@
 #include "pair_link.h"
 #include "pair_wait.h"
 
+static bool already(uint64_t seen, const struct ibv_wc *wc)
+{
+	return seen & UINT64_C(1) << wc->wr_id;
+}
+
+/* The device tells a second time of one that it has told. It is told as flushed. */
+static bool told_again(uint64_t seen, const struct ibv_wc *wc)
+{
+	return !traits()->ends_once && already(seen, wc) && wc->status == IBV_WC_WR_FLUSH_ERR;
+}
+
 /* Each request comes back once, in order: done, or with an error. */
 static void check_all_come_back(struct link *l, uint64_t count)
 {
@@ -22,8 +33,10 @@ static void check_all_come_back(struct link *l, uint64_t count)
 	struct ibv_wc wc;
 
 	for (uint64_t i = 0; i < count; i++) {
-		next_wc(&l->side, l->side.cq, &wc);
-		if (wc.wr_id >= count || seen & UINT64_C(1) << wc.wr_id)
+		do
+			next_wc(&l->side, l->side.cq, &wc);
+		while (wc.wr_id < count && told_again(seen, &wc));
+		if (wc.wr_id >= count || already(seen, &wc))
 			fail_msg("completion %d of %d: of %#llx, status %d; before: %#llx", (int)i,
 				(int)count, (unsigned long long)wc.wr_id, (int)wc.status,
 				(unsigned long long)seen);
@@ -56,7 +69,8 @@ static void killed_under_load(int we)
 		expect_end(l.side.conn);
 		assert_true(clock_ms() - start < 10000);
 		check_all_come_back(&l, 10);
-		expect_no_wc(l.side.cq);
+		if (traits()->ends_once)
+			expect_no_wc(l.side.cq);
 		link_close(&l);
 	}
 }

@@ -76,6 +76,7 @@ static const struct traits traits_tcp = {
 	.bounded_connect = true,
 	.checks_usage = true,
 	.drains = true,
+	.ends_once = true,
 	.exact_data = true,
 	.exact_queues = true,
 	.exact_srq = true,
@@ -96,6 +97,7 @@ static const struct traits traits_tcp = {
 static const struct traits traits_verbs_ib = {
 	.device = true,
 	.acknowledged = true,
+	.ends_once = true,
 	.exact_queues = true,
 	.flushes_late = true,
 	.immediate = true,
@@ -133,6 +135,7 @@ static bool *trait_by_name(struct traits *t, const char *name)
 		TRAIT(checks_usage),
 		TRAIT(device),
 		TRAIT(drains),
+		TRAIT(ends_once),
 		TRAIT(exact_data),
 		TRAIT(exact_queues),
 		TRAIT(exact_srq),

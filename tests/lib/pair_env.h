@@ -35,6 +35,7 @@ struct traits {
 	bool device;	      /* the other end is a device: it moves data without its process
 			       * and makes and ends no connection without it */
 	bool drains;	      /* disconnect carries out what was posted before */
+	bool ends_once;	      /* what is under way when a connection breaks completes once */
 	bool exact_data;      /* private data arrives with its exact length */
 	bool exact_queues;    /* queues have the asked size, not more */
 	bool exact_srq;	      /* so has a shared receive queue */
