@@ -49,12 +49,11 @@ static int64_t now_ns(void)
 
 /* ---- polling ------------------------------------------------------------------- */
 
-static bool becomes_habit(struct tcp_conn *c)
+static void becomes_habit(struct tcp_conn *c)
 {
 	c->polls = c->waits = 0;
 	c->polled = c->polled_lately = true;
 	conn_set_timer(c);
-	return true;
 }
 
 /* A look, one of *looks in a row, gap_ns after the one before: has it become a habit? */
@@ -63,7 +62,9 @@ static bool looks_all_the_time(struct tcp_conn *c, unsigned *looks, int64_t gap_
 	if (c->polled)
 		return c->polled_lately = true;
 	*looks = gap_ns < most_ns ? *looks + 1 : 0;
-	return *looks >= POLLS && becomes_habit(c);
+	if (*looks >= POLLS)
+		becomes_habit(c);
+	return c->polled;
 }
 
 /* When a thread of the program last left the connection, as far as it is known. */

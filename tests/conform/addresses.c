@@ -4,8 +4,6 @@
 /* addresses.c -- devices by address, and connections over every kind of it */
 
 #include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include "pair_ops.h"
 #include "pair_wait.h"
@@ -90,30 +88,12 @@ static void many_peers_on_one_device(void **state)
 
 /* ---- addresses ----------------------------------------------------------- */
 
-static bool host_has(const char *addr)
-{
-	int family = strchr(addr, ':') ? AF_INET6 : AF_INET;
-	int fd = socket(family, SOCK_STREAM, 0);
-	struct ibv_context *ctx = NULL;
-
-	if (fd < 0)
-		return false;
-	close(fd);
-	return rpma_utils_get_ibv_context(addr, RPMA_UTIL_IBV_CONTEXT_LOCAL, &ctx) == 0;
-}
-
 static void connect_over(const char *listen_addr, const char *connect_addr)
 {
 	struct pair p;
 	struct net n;
 
-	if (!host_has(connect_addr)) {
-		print_message("this host has no %s\n", connect_addr);
-		skip();
-	}
-	net_open_at(&n, connect_addr);
-	assert_ok(rpma_ep_shutdown(&n.ep));
-	listen_at(n.peer[SERVER], listen_addr, &n.ep, n.port);
+	net_open_over(&n, listen_addr, connect_addr);
 	pair_connect(&p, &n, NULL);
 	pair_exchange(&p);
 	pair_close(&p);

@@ -3,6 +3,10 @@
 
 /* pair.c -- see pair.h */
 
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
 #include "pair.h"
 #include "pair_wait.h"
 
@@ -33,12 +37,37 @@ void listen_at(struct rpma_peer *peer, const char *addr, struct rpma_ep **ep, ch
 	assert_rpma(0, ret);
 }
 
+static void open_net(struct net *n, const char *listen_addr, const char *connect_addr)
+{
+	*n = (struct net){ .addr = connect_addr };
+	n->peer[CLIENT] = peer_at(connect_addr, RPMA_UTIL_IBV_CONTEXT_REMOTE);
+	n->peer[SERVER] = peer_at(connect_addr, RPMA_UTIL_IBV_CONTEXT_LOCAL);
+	listen_at(n->peer[SERVER], listen_addr, &n->ep, n->port);
+}
+
 void net_open_at(struct net *n, const char *addr)
 {
-	*n = (struct net){ .addr = addr };
-	n->peer[CLIENT] = peer_at(addr, RPMA_UTIL_IBV_CONTEXT_REMOTE);
-	n->peer[SERVER] = peer_at(addr, RPMA_UTIL_IBV_CONTEXT_LOCAL);
-	listen_at(n->peer[SERVER], addr, &n->ep, n->port);
+	open_net(n, addr, addr);
+}
+
+static bool host_has(const char *addr)
+{
+	int fd = socket(strchr(addr, ':') ? AF_INET6 : AF_INET, SOCK_STREAM, 0);
+	struct ibv_context *ctx = NULL;
+
+	if (fd < 0)
+		return false;
+	close(fd);
+	return rpma_utils_get_ibv_context(addr, RPMA_UTIL_IBV_CONTEXT_LOCAL, &ctx) == 0;
+}
+
+void net_open_over(struct net *n, const char *listen_addr, const char *connect_addr)
+{
+	if (!host_has(connect_addr)) {
+		print_message("this host has no %s\n", connect_addr);
+		skip();
+	}
+	open_net(n, listen_addr, connect_addr);
 }
 
 void net_open(struct net *n)

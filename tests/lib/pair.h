@@ -37,6 +37,8 @@ struct net {
 
 void net_open(struct net *n);
 void net_open_at(struct net *n, const char *addr);
+/* Clients connect to connect_addr. Left as skipped where this host has no such address. */
+void net_open_over(struct net *n, const char *listen_addr, const char *connect_addr);
 void net_close(struct net *n);
 
 struct rpma_peer *peer_at(const char *addr, enum rpma_util_ibv_context_type type);

@@ -9,26 +9,42 @@
 
 /* ---- the peer ends --------------------------------------------------------------------------- */
 
-static void item_041_fin_in_the_middle(void **state)
+/* In the middle of a Write, and of the answer to a Read */
+static void ended_in_the_middle(void **state, void (*end)(struct raw *r))
 {
-	const size_t ends[] = { TAGGED_HDR + LARGE - 1, TAGGED_HDR + LARGE,
-		TAGGED_HDR + LARGE + 1 };
 	struct half h;
 
 	half_open(&h, state, 0);
 	half_write(&h, h.g.stag, h.g.to);
-	raw_fin(&h.g.raw);
+	end(&h.g.raw);
 	expect_event(h.g.side.conn, RPMA_CONN_LOST);
 	expect_half(&h);
 	half_close(&h);
 
 	half_open(&h, state, 0);
 	half_answer(&h, h.g.mem.mr);
-	raw_fin(&h.g.raw);
+	end(&h.g.raw);
 	expect_event(h.g.side.conn, RPMA_CONN_LOST);
 	expect_status(&h.g.side, CTX(101), IBV_WC_WR_FLUSH_ERR);
 	expect_half(&h);
 	half_close(&h);
+}
+
+static void item_041_fin_in_the_middle(void **state)
+{
+	ended_in_the_middle(state, raw_fin);
+}
+
+static void item_041_rst_in_the_middle(void **state)
+{
+	ended_in_the_middle(state, raw_reset);
+}
+
+static void item_041_fin_around_the_trailer(void **state)
+{
+	const size_t ends[] = { TAGGED_HDR + LARGE - 1, TAGGED_HDR + LARGE,
+		TAGGED_HDR + LARGE + 1 };
+	struct half h;
 
 	for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
 		half_open(&h, state, 0);
@@ -40,26 +56,6 @@ static void item_041_fin_in_the_middle(void **state)
 		assert_all(h.g.mem.data + AT + LARGE - (i == 0), 1000, 0);
 		half_close(&h);
 	}
-}
-
-static void item_041_rst_in_the_middle(void **state)
-{
-	struct half h;
-
-	half_open(&h, state, 0);
-	half_write(&h, h.g.stag, h.g.to);
-	raw_reset(&h.g.raw);
-	expect_event(h.g.side.conn, RPMA_CONN_LOST);
-	expect_half(&h);
-	half_close(&h);
-
-	half_open(&h, state, 0);
-	half_answer(&h, h.g.mem.mr);
-	raw_reset(&h.g.raw);
-	expect_event(h.g.side.conn, RPMA_CONN_LOST);
-	expect_status(&h.g.side, CTX(101), IBV_WC_WR_FLUSH_ERR);
-	expect_half(&h);
-	half_close(&h);
 }
 
 /* ---- we end ---------------------------------------------------------------------- */
@@ -136,6 +132,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		BOTH(item_041_fin_in_the_middle),
+		BOTH(item_041_fin_around_the_trailer),
 		BOTH(item_041_rst_in_the_middle),
 		BOTH(item_041_disconnect_in_the_middle),
 		BOTH(item_041_disconnect_while_a_read_is_answered),

@@ -3,10 +3,7 @@
 
 /* nocrc.c -- see nocrc.h */
 
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <string.h>
-#include <sys/socket.h>
 
 #include "nocrc.h"
 
@@ -120,37 +117,9 @@ void nocrc_ends_at(
 
 /* ---- pieces --------------------------------------------------------------------- */
 
-int library_end(const struct raw *r)
-{
-	struct sockaddr_storage me = { 0 }, its;
-	socklen_t len = sizeof(me), n;
-
-	assert_int_equal(getsockname(r->fd, (struct sockaddr *)&me, &len), 0);
-	for (int fd = 0; fd < 1024; fd++) {
-		memset(&its, 0, sizeof(its));
-		n = sizeof(its);
-		if (getpeername(fd, (struct sockaddr *)&its, &n) == 0 && n == len &&
-			memcmp(&its, &me, n) == 0)
-			return fd;
-	}
-	fail_msg("the library has no end of this connection");
-	return -1;
-}
-
-/* raw_sync() waits until what was sent is acknowledged, which is put off for 40 ms, and
- * here it is done thousands of times. */
-static void at_once(struct rig *g)
-{
-	int on = 1;
-
-	assert_int_equal(
-		setsockopt(library_end(&g->raw), IPPROTO_TCP, TCP_QUICKACK, &on, sizeof(on)), 0);
-}
-
 void nocrc_part(struct rig *g, const struct bytes *b, size_t from, size_t to)
 {
 	raw_send_bytes(&g->raw, b->p + from, to - from);
-	at_once(g);
 	raw_sync(&g->raw);
 }
 

@@ -35,9 +35,6 @@ void nocrc_expect_at(struct rig *g, const char *where, const char *format, ...);
 void nocrc_ends_at(struct rig *g, const char *triple, enum term_hdr hdr, const uint8_t *seg,
 	const char *where);
 
-/* The library's end of a connection is a descriptor of this process, too; this one. */
-int library_end(const struct raw *r);
-
 /* [from, to) of b, and the library has read it. */
 void nocrc_part(struct rig *g, const struct bytes *b, size_t from, size_t to);
 /* The same in pieces that end at these places, which ascend; then the rest. */
